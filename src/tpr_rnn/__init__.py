@@ -1,0 +1,86 @@
+"""Learning to reason with third-order tensor products.
+
+The names below are the library's front door. They are imported when they are first used, so that
+`import tpr_rnn`, and with it the command line's help, does not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from tpr_rnn.data.babi import Question, Story, parse_stories, read_stories
+    from tpr_rnn.data.corpus import Corpus, load_corpus
+    from tpr_rnn.data.vocabulary import Vocabulary
+    from tpr_rnn.errors import UserError
+    from tpr_rnn.memory import (
+        Associations,
+        DenseMemory,
+        FactoredMemory,
+        densify,
+        parallel,
+        read,
+        sequential,
+    )
+    from tpr_rnn.models.reader import Answer, Reader
+    from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+    from tpr_rnn.training.recipe import PRESETS, Preset, Recipe
+    from tpr_rnn.training.run import train
+
+_HOME = {
+    "tpr_rnn.data.babi": ("Question", "Story", "parse_stories", "read_stories"),
+    "tpr_rnn.data.corpus": ("Corpus", "load_corpus"),
+    "tpr_rnn.data.vocabulary": ("Vocabulary",),
+    "tpr_rnn.errors": ("UserError",),
+    "tpr_rnn.memory": (
+        "Associations",
+        "DenseMemory",
+        "FactoredMemory",
+        "densify",
+        "parallel",
+        "read",
+        "sequential",
+    ),
+    "tpr_rnn.models.reader": ("Answer", "Reader"),
+    "tpr_rnn.models.tpr_rnn": ("TPRRNN", "TPRRNNConfig"),
+    "tpr_rnn.training.recipe": ("PRESETS", "Preset", "Recipe"),
+    "tpr_rnn.training.run": ("train",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "PRESETS",
+    "TPRRNN",
+    "Answer",
+    "Associations",
+    "Corpus",
+    "DenseMemory",
+    "FactoredMemory",
+    "Preset",
+    "Question",
+    "Reader",
+    "Recipe",
+    "Story",
+    "TPRRNNConfig",
+    "UserError",
+    "Vocabulary",
+    "densify",
+    "load_corpus",
+    "parallel",
+    "parse_stories",
+    "read",
+    "read_stories",
+    "sequential",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'tpr_rnn' has no attribute '{name}'")
+    return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,70 @@
+"""The memory one sentence at a time, equation by equation: the oracle for every faster form."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from tpr_rnn.memory.operations import (
+    OPERATIONS,
+    Associations,
+    DenseMemory,
+    Memory,
+    Operation,
+    densify,
+    mask_padding,
+)
+
+
+def sequential(
+    associations: Associations,
+    *,
+    operations: tuple[Operation, ...] = OPERATIONS,
+    lengths: Int[Tensor, " b"] | None = None,
+    state: Memory | None = None,
+) -> tuple[Float[Tensor, "b t o f"], Memory]:
+    """Tell stories to the memory, sentence by sentence.
+
+    Args:
+        associations: what each sentence says.
+        operations: the memory operations in use, in the paper's order.
+        lengths: sentences in each story; those behind the end do not touch the memory.
+        state: the memory before the first sentence; empty if None.
+
+    Returns:
+        The change that each operation made at its key (see `operations`), and the final memory.
+    """
+    associations = mask_padding(associations, lengths)
+    memory = (DenseMemory.zero(associations) if state is None else densify(state)).tensor
+    changes = []
+    for t in range(associations.e1.shape[1]):
+        e1, e2, r1, r2, r3 = (vectors[:, t] for vectors in associations)
+        step, update = [], torch.zeros_like(memory)
+        if "write" in operations:
+            w_hat = _retrieve(memory, e1, r1)  # eq. 9
+            step.append(e2 - w_hat)
+            update = update - _bind(e1, r1, w_hat) + _bind(e1, r1, e2)  # eq. 10
+        if "move" in operations:
+            m_hat = _retrieve(memory, e1, r2)  # eq. 11
+            step.append(w_hat - m_hat)
+            update = update - _bind(e1, r2, m_hat) + _bind(e1, r2, w_hat)  # eq. 12
+        if "backlink" in operations:
+            b_hat = _retrieve(memory, e2, r3)  # eq. 13
+            step.append(e1 - b_hat)
+            update = update - _bind(e2, r3, b_hat) + _bind(e2, r3, e1)  # eq. 14
+        memory = memory + update  # eq. 4 and 6
+        changes.append(torch.stack(step, dim=1))
+    batch, _, entity = associations.e1.shape
+    empty = memory.new_zeros(batch, 0, len(operations), entity)
+    return torch.stack(changes, dim=1) if changes else empty, DenseMemory(memory)
+
+
+def _retrieve(
+    memory: Float[Tensor, "b e r f"], entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"]
+) -> Float[Tensor, "b f"]:
+    return torch.einsum("be,br,berf->bf", entity, relation, memory)
+
+
+def _bind(
+    entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"], filler: Float[Tensor, "b f"]
+) -> Float[Tensor, "b e r f"]:
+    return torch.einsum("be,br,bf->berf", entity, relation, filler)

@@ -1,0 +1,183 @@
+"""Every form of the memory against the step-by-step oracle, in float64."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from tpr_rnn.memory import (
+    Associations,
+    DenseMemory,
+    FactoredMemory,
+    Memory,
+    densify,
+    parallel,
+    read,
+    sequential,
+)
+
+SUBSETS = [
+    ("write",),
+    ("backlink",),
+    ("write", "move"),
+    ("write", "backlink"),
+    ("write", "move", "backlink"),
+]
+# Rounding in float64 with keys of length about 1; a wrong term is off by 0.01 or more.
+TOLERANCE = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def random_associations(
+    batch: int, time: int, entity: int, relation: int, seed: int
+) -> Associations:
+    generator = torch.Generator().manual_seed(seed)
+
+    def vectors(size: int) -> Tensor:
+        x = torch.randn(batch, time, size, generator=generator, dtype=torch.float64)
+        return (x / size**0.5).requires_grad_()
+
+    sizes = (entity, entity, relation, relation, relation)
+    return Associations(*(vectors(size) for size in sizes))
+
+
+def random_state(kind: str, batch: int, entity: int, relation: int, seed: int) -> Memory | None:
+    generator = torch.Generator().manual_seed(seed)
+
+    def tensor(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+    if kind == "none":
+        return None
+    if kind == "dense":
+        return DenseMemory(tensor(batch, entity, relation, entity))
+    return FactoredMemory(
+        tensor(batch, 4, entity), tensor(batch, 4, relation), tensor(batch, 4, entity)
+    )
+
+
+def outputs_and_gradients(form, associations, *, state, probes, **settings) -> dict[str, Tensor]:
+    """Changes, final memory, reads from it, and the gradient of a mix of them."""
+    changes, memory = form(associations, state=state, **settings)
+    reads = read(memory, *probes)
+    generator = torch.Generator().manual_seed(99)
+    loss = torch.zeros((), dtype=torch.float64)
+    for output in (changes, densify(memory).tensor, reads):
+        weight = torch.randn(output.shape, generator=generator, dtype=torch.float64)
+        loss = loss + (output * weight).sum()
+    inputs = {**associations._asdict(), **(state._asdict() if state is not None else {})}
+    gradients = torch.autograd.grad(loss, list(inputs.values()), allow_unused=True)
+    results = {"changes": changes, "memory": densify(memory).tensor, "reads": reads}
+    for (name, value), gradient in zip(inputs.items(), gradients, strict=True):
+        # An ablated operation leaves its inputs without any gradient.
+        gradient = torch.zeros_like(value) if gradient is None else gradient
+        results[f"gradient of {name}"] = gradient
+    return results
+
+
+def assert_same(associations, *, operations, lengths, state, chunk) -> None:
+    batch, _, entity = associations.e1.shape
+    relation = associations.r1.shape[2]
+    generator = torch.Generator().manual_seed(5)
+    probes = [
+        torch.randn(batch, 3, size, generator=generator, dtype=torch.float64)
+        for size in (entity, relation)
+    ]
+    common = {"state": state, "probes": probes, "operations": operations, "lengths": lengths}
+    expected = outputs_and_gradients(sequential, associations, **common)
+    actual = outputs_and_gradients(parallel, associations, **common, chunk=chunk)
+    for name in expected:
+        torch.testing.assert_close(
+            actual[name],
+            expected[name],
+            **TOLERANCE,
+            msg=lambda text, name=name: f"{name}: {text}",
+        )
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 5, 16])
+@pytest.mark.parametrize("state", ["none", "dense", "factored"])
+@pytest.mark.parametrize("operations", SUBSETS, ids="+".join)
+def test_parallel_equals_sequential(operations, state, chunk) -> None:
+    associations = random_associations(4, 13, 5, 3, seed=1)
+    assert_same(
+        associations,
+        operations=operations,
+        lengths=torch.tensor([13, 0, 1, 7]),
+        state=random_state(state, 4, 5, 3, seed=2),
+        chunk=chunk,
+    )
+
+
+@pytest.mark.parametrize(
+    ("batch", "time", "entity", "relation", "chunk"),
+    [
+        (1, 1, 1, 1, None),
+        (1, 1, 4, 2, 1),
+        (2, 0, 4, 2, None),
+        (2, 0, 4, 2, 3),
+        (3, 2, 15, 10, None),
+        (2, 63, 15, 10, 16),
+        (1, 130, 7, 4, None),
+        (1, 130, 7, 4, 33),
+    ],
+)
+def test_parallel_equals_sequential_in_awkward_sizes(batch, time, entity, relation, chunk) -> None:
+    assert_same(
+        random_associations(batch, time, entity, relation, seed=3),
+        operations=("write", "move", "backlink"),
+        lengths=None,
+        state=random_state("dense", batch, entity, relation, seed=11),
+        chunk=chunk,
+    )
+
+
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_a_story_of_no_sentences_leaves_the_memory_empty(chunk) -> None:
+    changes, memory = parallel(random_associations(2, 0, 4, 3, seed=12), chunk=chunk)
+    assert changes.shape == (2, 0, 3, 4)
+    assert torch.equal(densify(memory).tensor, torch.zeros(2, 4, 3, 4, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("form", [sequential, parallel], ids=["sequential", "parallel"])
+@pytest.mark.parametrize("kind", ["none", "dense", "factored"])
+def test_a_story_may_be_told_in_pieces(form, kind) -> None:
+    associations = random_associations(2, 17, 6, 4, seed=4)
+    state = random_state(kind, 2, 6, 4, seed=5)
+    whole_changes, whole = sequential(associations, state=state)
+    cuts = [0, *sorted(torch.randperm(17, generator=torch.Generator().manual_seed(6))[:4].tolist())]
+    changes = []
+    for begin, end in zip(cuts, [*cuts[1:], 17], strict=True):
+        piece = Associations(*(vectors[:, begin:end] for vectors in associations))
+        change, state = form(piece, state=state)
+        changes.append(change)
+    torch.testing.assert_close(torch.cat(changes, dim=1), whole_changes, **TOLERANCE)
+    torch.testing.assert_close(densify(state).tensor, densify(whole).tensor, **TOLERANCE)
+
+
+def test_the_kind_of_the_final_memory_is_that_of_the_first() -> None:
+    associations = random_associations(1, 3, 4, 2, seed=7)
+    assert isinstance(parallel(associations)[1], FactoredMemory)
+    assert isinstance(parallel(associations, chunk=2)[1], DenseMemory)
+    dense = random_state("dense", 1, 4, 2, seed=8)
+    assert isinstance(parallel(associations, state=dense)[1], DenseMemory)
+    factored = random_state("factored", 1, 4, 2, seed=8)
+    assert isinstance(parallel(associations, state=factored)[1], FactoredMemory)
+
+
+def test_reads_of_either_kind_agree() -> None:
+    memory = random_state("factored", 3, 5, 4, seed=9)
+    entity = torch.randn(3, 5, dtype=torch.float64)
+    relation = torch.randn(3, 4, dtype=torch.float64)
+    one = read(memory, entity, relation)
+    assert one.shape == (3, 5)
+    torch.testing.assert_close(one, read(densify(memory), entity, relation), **TOLERANCE)
+    several = read(memory, entity.unsqueeze(1), relation.unsqueeze(1))
+    torch.testing.assert_close(several.squeeze(1), one)
+
+
+def test_float32_stays_close() -> None:
+    double = random_associations(4, 60, 15, 10, seed=10)
+    unit = Associations(*(torch.nn.functional.normalize(v, dim=2) for v in double))
+    single = Associations(*(vectors.detach().float() for vectors in unit))
+    expected = densify(sequential(unit)[1]).tensor
+    actual = densify(parallel(single)[1]).tensor
+    torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-5)
