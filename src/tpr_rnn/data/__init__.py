@@ -1,0 +1,1 @@
+"""From text to numbers: stories, vocabulary, encoding, batches."""

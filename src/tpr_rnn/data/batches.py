@@ -1,0 +1,95 @@
+"""Batches of questions about stories: seeded, with each different sentence once."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from tpr_rnn.data.encoding import Encoded
+
+
+class StoryGroup(NamedTuple):
+    """Stories of similar length, padded to the longest of them."""
+
+    story: Int[Tensor, "b t"]
+    """Rows of the batch's table of sentences."""
+    lengths: Int[Tensor, " b"]
+    question: Int[Tensor, " b"]
+    """Rows of the batch's table of questions."""
+
+
+class Batch(NamedTuple):
+    """A batch, its stories in groups by length; `answer` and `task` run through the groups."""
+
+    sentences: Int[Tensor, "u w"]
+    questions: Int[Tensor, "a w"]
+    groups: tuple[StoryGroup, ...]
+    answer: Int[Tensor, " n"]
+    task: Int[Tensor, " n"]
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on another device."""
+        groups = tuple(StoryGroup(*(part.to(device) for part in group)) for group in self.groups)
+        return Batch(
+            self.sentences.to(device),
+            self.questions.to(device),
+            groups,
+            self.answer.to(device),
+            self.task.to(device),
+        )
+
+
+def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) -> Batch:
+    """The chosen questions as a batch; in `groups` > 1 groups they are sorted by length."""
+    if groups > 1:
+        chosen = chosen[np.argsort(data.length[chosen], kind="stable")]
+    padded = [_pad_stories(data, part) for part in np.array_split(chosen, min(groups, len(chosen)))]
+    sentence_rows, sentence_at = np.unique(
+        np.concatenate([story.ravel() for story in padded]), return_inverse=True
+    )
+    question_rows, question_at = np.unique(data.question[chosen], return_inverse=True)
+
+    parts = []
+    cell = row = 0
+    for story in padded:
+        rows = slice(row, row + len(story))
+        parts.append(
+            StoryGroup(
+                torch.from_numpy(sentence_at[cell : cell + story.size].reshape(story.shape)),
+                torch.from_numpy(data.length[chosen[rows]]),
+                torch.from_numpy(question_at[rows]),
+            )
+        )
+        cell, row = cell + story.size, rows.stop
+    return Batch(
+        torch.from_numpy(data.sentences[sentence_rows]),
+        torch.from_numpy(data.questions[question_rows]),
+        tuple(parts),
+        torch.from_numpy(data.answer[chosen]),
+        torch.from_numpy(data.task[chosen]),
+    )
+
+
+def epoch_order(data: Encoded, seed: int, epoch: int) -> Int[np.ndarray, " n"]:
+    """The order of the questions in an epoch: it depends on seed and epoch alone."""
+    return np.random.default_rng((seed, epoch)).permutation(len(data))
+
+
+def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
+    """All questions, stories of similar length together."""
+    by_length = np.argsort(data.length, kind="stable")
+    for begin in range(0, len(by_length), size):
+        yield make_batch(data, by_length[begin : begin + size])
+
+
+def _pad_stories(data: Encoded, chosen: Int[np.ndarray, " n"]) -> Int[np.ndarray, "b t"]:
+    length = data.length[chosen]
+    time = np.arange(length.max(initial=0))
+    told = time < length[:, None]
+    position = np.where(told, data.start[chosen][:, None] + time, 0)
+    if not len(data.told):
+        return np.zeros_like(position)
+    return np.where(told, data.told[position], 0)

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch
+from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
+from tpr_rnn.errors import UserError
+
+STORIES = [
+    Story(
+        ("Mary went home.", "John left.", "Mary went home."),
+        (Question("Where is Mary?", "home", 1), Question("Where is John?", "apple,milk", 3)),
+    ),
+    Story(("John left.",), (Question("Where is John?", "home", 1),)),
+]
+
+
+@pytest.fixture
+def encoded():
+    vocabulary = build_vocabulary(STORIES)
+    return encode({1: STORIES[:1], 7: STORIES[1:]}, vocabulary, longest_sentence(STORIES))
+
+
+def test_words_are_lower_case_and_punctuation_is_a_word() -> None:
+    assert tokenize("Mary went  home.") == ("mary", "went", "home", ".")
+    assert tokenize("Where's Mary ? ") == ("where's", "mary", "?")
+    assert tokenize("मैरी रसोई में गई।") == ("मैरी", "रसोई", "में", "गई", "।")
+
+
+def test_the_vocabulary_is_sorted_and_padding_is_number_0() -> None:
+    vocabulary = build_vocabulary(STORIES)
+    assert vocabulary.words[0] == PADDING
+    assert list(vocabulary.words[1:]) == sorted(vocabulary.words[1:])
+    assert "apple,milk" in vocabulary
+    assert vocabulary == Vocabulary(reversed(vocabulary.words))
+
+
+def test_an_unknown_word_is_named_with_the_nearest_known() -> None:
+    vocabulary = Vocabulary(["kitchen", "garden", "mary", "."])
+    with pytest.raises(UserError, match=r"never seen the word 'kichen' \(did you mean kitchen\?\)"):
+        vocabulary.number("kichen")
+    assert vocabulary.complaint(["xyzzy"]) == "the model has never seen the word 'xyzzy'"
+    assert vocabulary.unknown(["mary", "bill", "bill"]) == ["bill"]
+
+
+def test_each_different_sentence_stands_once_in_the_table(encoded) -> None:
+    vocabulary = build_vocabulary(STORIES)
+    assert len(encoded.sentences) == 3  # blank, 'mary went home .', 'john left .'
+    assert not encoded.sentences[0].any()
+    words = [vocabulary.words[number] for number in encoded.sentences[1] if number]
+    assert words == ["mary", "went", "home", "."]
+    assert encoded.told.tolist() == [1, 2, 1, 2]
+    assert encoded.start.tolist() == [0, 0, 3]
+    assert encoded.length.tolist() == [1, 3, 1]
+    assert encoded.task.tolist() == [1, 1, 7]
+
+
+def test_the_cap_keeps_the_last_sentences() -> None:
+    vocabulary = build_vocabulary(STORIES)
+    cap = StoryCap(usual=2, task_3=1)
+    usual = encode({1: STORIES[:1]}, vocabulary, 4, cap)
+    assert (usual.start.tolist(), usual.length.tolist()) == ([0, 1], [1, 2])
+    third = encode({3: STORIES[:1]}, vocabulary, 4, cap)
+    assert (third.start.tolist(), third.length.tolist()) == ([0, 2], [1, 1])
+
+
+def test_a_sentence_that_is_too_long_is_an_error() -> None:
+    with pytest.raises(UserError, match=r"'mary went home .' has 4 words .* at most 3"):
+        encode({1: STORIES}, build_vocabulary(STORIES), 3)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 7])
+def test_a_batch_tells_the_stories_that_were_chosen(encoded, groups) -> None:
+    chosen = np.array([1, 0, 2])
+    batch = make_batch(encoded, chosen, groups)
+    seen = []
+    row = 0
+    for group in batch.groups:
+        assert group.story.shape[1] == group.lengths.max()
+        for story, length, question in zip(*group, strict=True):
+            told = [tuple(batch.sentences[i].tolist()) for i in story[:length]]
+            asked = tuple(batch.questions[question].tolist())
+            seen.append((told, asked, batch.answer[row].item(), batch.task[row].item()))
+            row += 1
+    expected = []
+    for n in chosen:
+        told = encoded.told[encoded.start[n] : encoded.start[n] + encoded.length[n]]
+        expected.append(
+            (
+                [tuple(encoded.sentences[i].tolist()) for i in told],
+                tuple(encoded.questions[encoded.question[n]].tolist()),
+                encoded.answer[n],
+                encoded.task[n],
+            )
+        )
+    assert sorted(seen) == sorted(expected)
+
+
+def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
+    big = encode({1: STORIES * 50}, build_vocabulary(STORIES), 4)
+    first = epoch_order(big, seed=3, epoch=0)
+    assert sorted(first) == list(range(150))
+    assert (first == epoch_order(big, seed=3, epoch=0)).all()
+    assert (first != epoch_order(big, seed=3, epoch=1)).any()
+    assert (first != epoch_order(big, seed=4, epoch=0)).any()
+
+
+def test_evaluation_sees_every_question_once() -> None:
+    big = encode({1: STORIES * 50}, build_vocabulary(STORIES), 4)
+    batches = list(evaluation_batches(big, size=64))
+    assert [len(batch.answer) for batch in batches] == [64, 64, 22]
+    answers = sorted(answer for batch in batches for answer in batch.answer.tolist())
+    assert answers == sorted(big.answer.tolist())
