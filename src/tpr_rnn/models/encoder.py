@@ -1,0 +1,26 @@
+"""The input module: a sentence as one vector of the symbol space (eq. 5)."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+
+class SentenceEncoder(nn.Module):
+    """s = sum over i of d_i * p_i: word vectors weighed by position vectors (eq. 5).
+
+    The padding word is a word like any other here: it has a learned vector and takes part.
+    """
+
+    def __init__(
+        self, vocabulary_size: int, words: int, scale: float, generator: torch.Generator | None
+    ) -> None:
+        super().__init__()
+        # dim(V_Symbol) is the size of the vocabulary (appendix A).
+        word_vectors = torch.empty(vocabulary_size, vocabulary_size)
+        self.word_vectors = nn.Parameter(word_vectors.uniform_(-scale, scale, generator=generator))
+        self.position_vectors = nn.Parameter(torch.full((words, vocabulary_size), 1 / words))
+
+    def forward(self, words: Int[Tensor, "u w"]) -> Float[Tensor, "u v"]:
+        """Encode sentences."""
+        return (embedding(words, self.word_vectors) * self.position_vectors).sum(dim=1)

@@ -1,0 +1,117 @@
+"""A model with its vocabulary: reads a story and answers questions, and can be saved."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from tpr_rnn.atomic import write_atomically
+from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.batches import make_batch
+from tpr_rnn.data.encoding import encode
+from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+
+
+class Answer(NamedTuple):
+    """A word as the answer to a question."""
+
+    word: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A trained model together with the words that it knows."""
+
+    model: TPRRNN
+    vocabulary: Vocabulary
+
+    def answer(self, story: Sequence[str], question: str, top: int = 5) -> list[Answer]:
+        """The likeliest answers to a question about a story, best first.
+
+        Args:
+            story: the sentences, in order.
+            question: the question; unknown words in either are an error that names them.
+            top: how many answers to give.
+        """
+        self.check([*story, question])
+        told = tuple(self._punctuated(sentence, ".") for sentence in story)
+        asked = self._punctuated(question, "?")
+        # The answer is what we want to know; the padding word stands in for it.
+        unanswered = Story(told, (Question(asked, PADDING, after=len(told)),))
+        encoded = encode({0: [unanswered]}, self.vocabulary, self.model.config.words)
+        batch = make_batch(encoded, encoded.question)
+        with torch.no_grad():
+            y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
+        best = y_hat.topk(min(top, len(self.vocabulary)))
+        return [
+            Answer(self.vocabulary.words[number], probability)
+            for probability, number in zip(*(part.tolist() for part in best), strict=True)
+        ]
+
+    def check(self, texts: Sequence[str]) -> None:
+        """Refuse texts that the model cannot read, naming the words or the sentence."""
+        unknown = self.vocabulary.unknown(word for text in texts for word in tokenize(text))
+        if unknown:
+            raise UserError(self.vocabulary.complaint(unknown))
+        for text in texts:
+            words, limit = len(tokenize(text)), self.model.config.words
+            if not 1 <= words <= limit:
+                raise UserError(
+                    f"'{text}' has {words} words (punctuation counts); the model reads 1 to {limit}"
+                )
+
+    def _punctuated(self, text: str, mark: str) -> str:
+        """The text with the final mark that the model is used to, if it has none."""
+        words = tokenize(text)
+        room = len(words) < self.model.config.words
+        return (
+            f"{text} {mark}"
+            if words[-1][0].isalnum() and mark in self.vocabulary and room
+            else text
+        )
+
+    def save(self, path: Path) -> None:
+        """Write model, configuration and vocabulary to one safetensors file."""
+        description = {
+            "model": "tpr-rnn",
+            "config": asdict(self.model.config),
+            "vocabulary": self.vocabulary.words,
+        }
+        # One entry, for safetensors writes several in a random order: equal models, equal files.
+        metadata = {"tpr-rnn": json.dumps(description, ensure_ascii=False)}
+        # Parameters are views of one flat buffer while training; the file holds plain copies.
+        tensors = {
+            name: tensor.detach().cpu().clone() for name, tensor in self.model.state_dict().items()
+        }
+        write_atomically(path, save(tensors, metadata))
+
+    @staticmethod
+    def load(path: Path | str) -> "Reader":
+        """Read a model back, from its file or from the run directory that holds it."""
+        path = Path(path)
+        if path.is_dir():
+            path = path / "model.safetensors"
+        if not path.is_file():
+            raise UserError(
+                f"{path}: no such file; expected a run directory that `tpr-rnn train` has made"
+            )
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            description = json.loads(metadata["tpr-rnn"])
+            settings = description["config"]
+            vocabulary = Vocabulary(description["vocabulary"])
+        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+            raise UserError(f"{path}: not a model of tpr-rnn ({error})") from error
+        model = TPRRNN(TPRRNNConfig.from_json(settings))
+        model.load_state_dict(tensors)
+        return Reader(model.eval(), vocabulary)

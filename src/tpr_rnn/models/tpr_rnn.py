@@ -1,0 +1,208 @@
+"""The TPR-RNN: input module (eq. 5), update module (eq. 7-14), inference module (eq. 15-20)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+from tpr_rnn.data.batches import Batch
+from tpr_rnn.errors import UserError
+from tpr_rnn.memory import (
+    OPERATIONS,
+    Associations,
+    Memory,
+    check_operations,
+    densify,
+    mask_padding,
+    parallel,
+    read,
+)
+from tpr_rnn.models.encoder import SentenceEncoder
+from tpr_rnn.models.networks import EntityRelationNetworks
+
+
+@dataclass(frozen=True, kw_only=True)
+class TPRRNNConfig:
+    """Sizes and settings of a TPR-RNN; the defaults are the paper's single-task model."""
+
+    vocabulary_size: int
+    """Words, the padding included; the dimension of V_Symbol."""
+    words: int
+    """Words in the longest sentence or question (k in eq. 5)."""
+    hidden_size: int | None = None
+    """Dimension of V_Hidden; None: that of V_Symbol, as in the paper's single-task model."""
+    entity_size: int = 15
+    """Dimension of V_Entity."""
+    relation_size: int = 10
+    """Dimension of V_Relation."""
+    inference_steps: int = 3
+    """Reads that an answer may take (eq. 17-19)."""
+    layer_norm: bool = True
+    """Normalise what each inference step retrieves (LN in eq. 17-19)."""
+    operations: tuple[str, ...] = OPERATIONS
+    """Memory operations in use: write, move, backlink (eq. 6)."""
+    unit_vectors: bool = False
+    """Scale entities and relations to length 1: it keeps the memory bounded. Not in the paper."""
+    embedding_scale: float = 0.01
+    """Word vectors start uniformly in +- this (appendix A)."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense; settle what follows from the rest."""
+        for name in ("vocabulary_size", "words", "entity_size", "relation_size", "inference_steps"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        if self.hidden_size is not None and self.hidden_size < 1:
+            raise UserError(f"hidden_size must be 1 or more, not {self.hidden_size}")
+        if not self.embedding_scale > 0:
+            raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
+        object.__setattr__(self, "operations", check_operations(self.operations))
+
+    @staticmethod
+    def from_json(settings: Mapping[str, Any]) -> "TPRRNNConfig":
+        """Read settings that were kept as JSON, where tuples are lists; unknown ones are errors."""
+        unknown = set(settings) - {known.name for known in fields(TPRRNNConfig)}
+        if unknown:
+            raise UserError(f"unknown settings of a model: {', '.join(sorted(unknown))}")
+        operations = tuple(settings.get("operations", OPERATIONS))
+        return TPRRNNConfig(**{**settings, "operations": operations})
+
+
+class TPRRNN(nn.Module):
+    """Reads stories into a third-order tensor-product memory and answers questions about them."""
+
+    def __init__(
+        self,
+        config: TPRRNNConfig,
+        *,
+        generator: torch.Generator | None = None,
+        tell: Callable[..., tuple[Tensor, Memory]] = parallel,
+    ) -> None:
+        """Make a model with fresh parameters.
+
+        Args:
+            config: sizes and settings.
+            generator: source of the random initialisation; torch's global one if None.
+            tell: the form of the memory, `parallel` or `sequential`; they give the same results.
+        """
+        super().__init__()
+        self.config = config
+        self.operations = check_operations(config.operations)
+        self.tell = tell
+        sizes = {
+            "symbol_size": config.vocabulary_size,
+            "hidden_size": config.hidden_size or config.vocabulary_size,
+            "entity_size": config.entity_size,
+            "relation_size": config.relation_size,
+        }
+        self.encoder = SentenceEncoder(
+            config.vocabulary_size, config.words, config.embedding_scale, generator
+        )
+        self.update = EntityRelationNetworks(  # eq. 7-8
+            entities=("e1", "e2"),
+            relations=("r1", "r2", "r3"),
+            unit_length=config.unit_vectors,
+            generator=generator,
+            **sizes,
+        )
+        steps = range(1, config.inference_steps + 1)
+        self.inference = EntityRelationNetworks(  # eq. 15-16
+            entities=("n",),
+            relations=tuple(f"l{step}" for step in steps),
+            unit_length=config.unit_vectors,
+            generator=generator,
+            **sizes,
+        )
+        self.norms = nn.ModuleList(
+            ScalarLayerNorm() if config.layer_norm else nn.Identity() for _ in steps
+        )
+        bound = (6 / (config.entity_size + config.vocabulary_size)) ** 0.5
+        output = torch.empty(config.entity_size, config.vocabulary_size)
+        self.output = nn.Parameter(output.uniform_(-bound, bound, generator=generator))  # Z'
+
+    def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
+        """The scores (logits) of every word as the answer to every question of the batch."""
+        said = self.update(self.encoder(batch.sentences))
+        asked = self.inference(self.encoder(batch.questions))
+        logits = []
+        for group in batch.groups:
+            associations = Associations(**_look_up(said, group.story))
+            _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
+            logits.append(self.infer(memory, _look_up(asked, group.question))["logits"])
+        return torch.cat(logits)
+
+    def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
+        retrieved = []
+        entity = question["n"]
+        for step, norm in enumerate(self.norms, start=1):
+            entity = norm(read(memory, entity, question[f"l{step}"]))  # eq. 17-19
+            retrieved.append(entity)
+        steps = {f"i{step}": entity for step, entity in enumerate(retrieved, start=1)}
+        return steps | {"logits": torch.stack(retrieved).sum(dim=0) @ self.output}  # eq. 20
+
+    def intermediates(self, batch: Batch) -> dict[str, Tensor]:
+        """Every intermediate of a batch of one group, by its paper name.
+
+        s, e1, e2, r1, r2, r3 and, by the operations in use, w_hat, m_hat, b_hat have the axes
+        (story, sentence, ...); F (b e r f) is the final memory; s_q, n, l1.., i1.., logits and
+        y_hat (eq. 20) have one row a question.
+        """
+        if len(batch.groups) != 1:
+            raise ValueError("intermediates are for batches of one group; see make_batch")
+        (group,) = batch.groups
+        s = self.encoder(batch.sentences)
+        s_q = self.encoder(batch.questions)
+        said, asked = self.update(s), self.inference(s_q)
+        associations = mask_padding(Associations(**_look_up(said, group.story)), group.lengths)
+        changes, memory = self.tell(associations, operations=self.operations)
+        question = _look_up(asked, group.question)
+        found = self.infer(memory, question)
+        return {
+            "s": s[group.story],
+            **associations._asdict(),
+            **self._retrieved(associations, changes),
+            "F": densify(memory).tensor,
+            "s_q": s_q[group.question],
+            **question,
+            **found,
+            "y_hat": found["logits"].softmax(dim=1),
+        }
+
+    def _retrieved(self, associations: Associations, changes: Tensor) -> dict[str, Tensor]:
+        """What each operation found at its key, from the change that it made there."""
+        change = dict(zip(self.operations, changes.unbind(dim=2), strict=True))
+        found = {}
+        if "write" in change:
+            found["w_hat"] = associations.e2 - change["write"]
+        if "move" in change:
+            found["m_hat"] = found["w_hat"] - change["move"]
+        if "backlink" in change:
+            found["b_hat"] = associations.e1 - change["backlink"]
+        return found
+
+
+def _look_up(
+    vectors: dict[str, Float[Tensor, "u _"]], rows: Int[Tensor, "*rows"]
+) -> dict[str, Float[Tensor, "*rows _"]]:
+    """Rows of the tables of different sentences or questions, all tables at once."""
+    # embedding, not indexing: its backward pass is deterministic with any number of threads.
+    found = embedding(rows, torch.cat(tuple(vectors.values()), dim=1))
+    sizes = [vector.shape[1] for vector in vectors.values()]
+    return dict(zip(vectors, found.split(sizes, dim=-1), strict=True))
+
+
+class ScalarLayerNorm(nn.Module):
+    """Layer normalisation with one learned scale and one learned shift for the whole vector."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.shift = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x: Float[Tensor, "b f"]) -> Float[Tensor, "b f"]:
+        """Normalise each vector to mean 0 and deviation 1, then scale and shift."""
+        return torch.layer_norm(x, x.shape[-1:], eps=1e-7) * self.scale + self.shift
