@@ -1,0 +1,103 @@
+"""The stories that a run works on, wherever they come from."""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tpr_rnn.data.babi import Story, format_story
+from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
+from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.errors import UserError
+
+GENERATED = "generated"
+"""The name of the stories that the simulator tells."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Stories by task and split, with the knowledge of where they came from."""
+
+    name: str
+    """The directory's name, or 'generated'."""
+    stories: dict[int, dict[str, list[Story]]]
+    sha256: str
+    """A checksum of the text of all tasks."""
+    lacking: dict[int, str]
+    """Tasks that were wanted and cannot be had whole, and what they lack."""
+
+    def all_stories(self) -> Iterable[Story]:
+        """Every story of every task and split."""
+        return (
+            story
+            for splits in self.stories.values()
+            for stories in splits.values()
+            for story in stories
+        )
+
+    def split(self, name: str) -> dict[int, list[Story]]:
+        """One split of every task."""
+        return {task: splits[name] for task, splits in self.stories.items()}
+
+
+def parse_task(text: str) -> int | None:
+    """The number of a task, or None for all of them."""
+    if text == "all":
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise UserError(f"'{text}' is no task; expected a number such as 1, or all")
+    return int(text)
+
+
+def load_corpus(
+    directory: Path | None, task: int | None, splits: Collection[str] = SPLITS
+) -> Corpus:
+    """The stories of one task, or of all (None), from a directory or, without one, generated."""
+    if directory is None:
+        return _generated(task, splits)
+    files = find_files(directory)
+    wanted = list(range(1, 21)) if task is None else [task]
+    if task is None:
+        wanted += [number for number in files if number > 20]
+    lacking: dict[int, str] = {}
+    for number in wanted:
+        gaps = [split for split in missing_splits(files.get(number, {})) if split in splits]
+        if gaps:
+            lacking[number] = f"no {' and no '.join(gaps)} file"
+    if task is not None and lacking:
+        raise UserError(
+            f"{directory}: task {task} has {lacking[task]} there "
+            f"(such as qa{task}_{_first_gap(lacking[task])}.txt)"
+        )
+    whole = [number for number in wanted if number not in lacking]
+    if not whole:
+        raise UserError(f"{directory}: no task there has all of {', '.join(splits)}")
+    return Corpus(
+        name=directory.resolve().name,
+        stories={number: read_task(files[number], splits) for number in whole},
+        sha256=_checksum(path.read_bytes() for task in whole for path in files[task].values()),
+        lacking=lacking,
+    )
+
+
+def _first_gap(lack: str) -> str:
+    return lack.split()[1]
+
+
+def _generated(task: int | None, splits: Collection[str]) -> Corpus:
+    told = {number: generate(number) for number in (TASK_NAMES if task is None else [task])}
+    texts = (
+        "".join(map(format_story, stories[split])).encode()
+        for stories in told.values()
+        for split in SPLITS
+    )
+    kept = {
+        number: {split: stories[split] for split in SPLITS if split in splits}
+        for number, stories in told.items()
+    }
+    return Corpus(GENERATED, kept, _checksum(texts), lacking={})
+
+
+def _checksum(texts: Iterable[bytes]) -> str:
+    """One checksum of several files, by those of each."""
+    return hashlib.sha256(b"".join(hashlib.sha256(text).digest() for text in texts)).hexdigest()

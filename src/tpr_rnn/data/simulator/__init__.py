@@ -1,0 +1,57 @@
+"""A simulator that tells stories of all 20 bAbI tasks, as the official data do.
+
+    from tpr_rnn.data import simulator
+
+    simulator.tell(1, seed=0)                      # one story
+    simulator.generate(1, questions=10_000)        # {"train": [...], "valid": [...], "test": [...]}
+    simulator.generate(2, wishes=simulator.Wishes(names=("Ann", "Bob"), story_length=100))
+
+A task is a function in `simulator/tasks/` that plays a scene: it lets things happen in a small
+world, tells them in English, and asks what a listener can know from what was told.
+"""
+
+import random
+
+from tpr_rnn.data.babi import Story
+from tpr_rnn.data.simulator.registry import Task
+from tpr_rnn.data.simulator.splits import generate_splits, tell_story
+from tpr_rnn.data.simulator.tasks import TASKS
+from tpr_rnn.data.simulator.wishes import Cast, Wishes, grant
+from tpr_rnn.errors import UserError
+
+__all__ = ["TASK_NAMES", "Wishes", "generate", "tell"]
+
+TASK_NAMES: dict[int, str] = {number: TASKS[number].name for number in sorted(TASKS)}
+"""The number and the official name of each task."""
+
+_OFFICIAL = Wishes()
+
+
+def tell(task: int, *, seed: int, wishes: Wishes = _OFFICIAL) -> Story:
+    """Tell one story of a task; the same seed tells the same story, in every process."""
+    definition, cast = _prepare(task, wishes)
+    return tell_story(definition, cast, random.Random(f"task {task}, seed {seed}"))
+
+
+def generate(
+    task: int, *, questions: int = 10_000, seed: int = 0, wishes: Wishes = _OFFICIAL
+) -> dict[str, list[Story]]:
+    """Tell a data set in the official layout: keys "train", "valid" and "test".
+
+    A tenth of `questions` (rounded up) is for validation, the rest for training; the test set
+    has 1,000 questions more. No story stands in two sets, unless a task (with these wishes) has
+    too few stories for that.
+    """
+    definition, cast = _prepare(task, wishes)
+    if questions < 2:
+        raise UserError(
+            f"questions must be 2 or more (one to train on, one to validate on), not {questions}"
+        )
+    return generate_splits(definition, cast, questions, seed)
+
+
+def _prepare(task: int, wishes: Wishes) -> tuple[Task, Cast]:
+    if task not in TASKS:
+        raise UserError(f"there is no task {task}; the tasks are {min(TASKS)} to {max(TASKS)}")
+    definition = TASKS[task]
+    return definition, grant(wishes, definition.needs, f"task {task} ({definition.name})")

@@ -1,0 +1,108 @@
+"""Tasks 5, 7 and 8: who gave what to whom, and what or how much someone carries."""
+
+from tpr_rnn.data.simulator import english
+from tpr_rnn.data.simulator.listener import Listener, Told
+from tpr_rnn.data.simulator.registry import task
+from tpr_rnn.data.simulator.scene import Asked, Scene
+from tpr_rnn.data.simulator.wishes import Needs, Words
+from tpr_rnn.data.simulator.words import FRIENDS, NUMBERS, OBJECTS, PEOPLE, ROOMS
+from tpr_rnn.data.simulator.world import Action, World
+
+WITH_GIVING: tuple[Action, ...] = ("go", "get", "drop", "give")
+
+PLACES = Words(official=ROOMS, least=2)
+THINGS = Words(official=OBJECTS, least=1)
+
+
+@task(
+    5,
+    "three-arg-relations",
+    Needs(names=Words(official=FRIENDS, least=2), objects=THINGS, places=PLACES, story_length=True),
+)
+def who_gave_what_to_whom(scene: Scene) -> None:
+    """People carry things about and give them to each other. Who gave what to whom?"""
+    world, listener, rng = World(scene.rng, scene.cast), Listener(), scene.rng
+
+    def question(told: Told) -> Asked | None:
+        if told.event.action != "give":
+            return None
+        gifts = [gift for gift in listener.handled(told.event.object) if gift.event.receiver]
+        event, position = gifts[-1]
+        giver, thing, receiver = event.actor, event.object, event.receiver
+        what = Asked(f"What did {giver} give to {receiver}?", thing, (position,))
+        who = rng.choice((f"Who gave the {thing}?", f"Who gave the {thing} to {receiver}?"))
+        whom = rng.choice((f"Who received the {thing}?", f"Who did {giver} give the {thing} to?"))
+        return rng.choice(
+            (what, Asked(who, giver, (position,)), Asked(whom, receiver, (position,)))
+        )
+
+    while scene.goes_on():
+        for _ in range(2):
+            event = world.next_event(WITH_GIVING)
+            listener.hear(event, scene.say(english.sentence(rng, event)))
+        listener.ask_about_recent(scene, question)
+
+
+@task(
+    7,
+    "counting",
+    Needs(
+        names=Words(official=PEOPLE, least=1),
+        objects=Words(official=OBJECTS, least=1, most=len(NUMBERS) - 1),
+        places=PLACES,
+        story_length=True,
+    ),
+)
+def how_many_things(scene: Scene) -> None:
+    """People carry things about and give them to each other. How many does one carry?"""
+    world, listener = World(scene.rng, scene.cast), Listener()
+
+    def question(told: Told) -> Asked | None:
+        if told.event.action == "go":
+            return None
+        actor = told.event.actor
+        hands = listener.hands(actor)
+        things = {handled.event.object for handled in hands}
+        held = sum(listener.holder(thing) == actor for thing in things)
+        return Asked(
+            f"How many objects is {actor} carrying?",
+            NUMBERS[held],
+            tuple(handled.position for handled in hands),
+        )
+
+    while scene.goes_on():
+        for _ in range(2):
+            event = world.next_event(WITH_GIVING)
+            listener.hear(event, scene.say(english.sentence(scene.rng, event)))
+        listener.ask_about_recent(scene, question)
+
+
+@task(
+    8,
+    "lists-sets",
+    Needs(names=Words(official=PEOPLE, least=1), objects=THINGS, places=PLACES, story_length=True),
+)
+def which_things(scene: Scene) -> None:
+    """People carry things about. What does one of them carry?"""
+    world, listener = World(scene.rng, scene.cast), Listener()
+
+    def question(told: Told) -> Asked | None:
+        if told.event.action == "go":
+            return None
+        actor = told.event.actor
+        # Answers and supports go thing by thing, in the order in which one first had them.
+        by_thing: dict[str, list[int]] = {}
+        for handled in listener.hands(actor):
+            by_thing.setdefault(handled.event.object, []).append(handled.position)
+        held = [thing for thing in by_thing if listener.holder(thing) == actor]
+        return Asked(
+            f"What is {actor} carrying?",
+            ",".join(held) or "nothing",
+            tuple(position for positions in by_thing.values() for position in positions),
+        )
+
+    while scene.goes_on():
+        for _ in range(2):
+            event = world.next_event(("go", "get", "drop"))
+            listener.hear(event, scene.say(english.sentence(scene.rng, event)))
+        listener.ask_about_recent(scene, question)

@@ -1,0 +1,72 @@
+"""Task 18: what fits into what."""
+
+from typing import NamedTuple
+
+from tpr_rnn.data.simulator.registry import task
+from tpr_rnn.data.simulator.scene import QUESTIONS, Asked, Scene
+from tpr_rnn.data.simulator.wishes import Needs, Words
+
+SMALLEST_FIRST = ("chocolate", "box of chocolates")
+OTHERS = ("box", "chest", "container", "suitcase")
+FACTS = 5
+# So many times one looks for a question before telling more facts.
+PATIENCE = 50
+
+
+class Fact(NamedTuple):
+    """One thing fits into another."""
+
+    small: str
+    big: str
+
+
+@task(18, "size-reasoning", Needs(objects=Words(official=SMALLEST_FIRST + OTHERS, least=3)))
+def does_it_fit(scene: Scene) -> None:
+    """Some things fit into others. Does one fit into another, by way of a third?"""
+    rng, objects = scene.rng, scene.cast.objects
+    by_size = [thing for thing in SMALLEST_FIRST if thing in objects]
+    others = [thing for thing in objects if thing not in SMALLEST_FIRST]
+    by_size += rng.sample(others, len(others))
+    facts: list[Fact] = []
+    asked = 0
+    while asked < QUESTIONS:
+        for _ in range(FACTS):
+            small, big = sorted(rng.sample(by_size, 2), key=by_size.index)
+            facts.append(Fact(small, big))
+            fits, bigger = (
+                f"The {small} fits inside the {big}.",
+                f"The {big} is bigger than the {small}.",
+            )
+            scene.say(rng.choice((fits, bigger)))
+        asked = 0
+        while asked < QUESTIONS and (question := _find_question(scene, facts)) is not None:
+            scene.ask(*question)
+            asked += 1
+
+
+def _find_question(scene: Scene, facts: list[Fact]) -> Asked | None:
+    for _ in range(PATIENCE):
+        position = scene.rng.randrange(len(facts))
+        question = _question(scene, facts, position, scene.rng.choice(("yes", "no")))
+        if question is not None:
+            return question
+    return None
+
+
+def _question(scene: Scene, facts: list[Fact], position: int, answer: str) -> Asked | None:
+    """Reason from a fact to a smaller thing for a yes, and to a bigger one for a no."""
+    fact = facts[position]
+    between = fact.small if answer == "yes" else fact.big
+    others = (other for other in range(len(facts)) if other != position and between in facts[other])
+    second = next(others, None)
+    # Only the first of the other facts about the thing in between is looked at.
+    if second is None or facts[second].small == fact.small or facts[second].big == fact.big:
+        return None
+    if answer == "yes":
+        inner, outer = facts[second].small, fact.big
+    else:
+        inner, outer = facts[second].big, fact.small
+    question = scene.rng.choice(
+        (f"Does the {inner} fit in the {outer}?", f"Is the {outer} bigger than the {inner}?")
+    )
+    return Asked(question, answer, (position, second))

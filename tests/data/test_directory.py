@@ -1,0 +1,131 @@
+import pytest
+
+from tpr_rnn.data.babi import Question, Story, format_story
+from tpr_rnn.data.corpus import load_corpus, parse_task
+from tpr_rnn.data.describe import describe
+from tpr_rnn.data.directory import find_files, read_task
+from tpr_rnn.errors import UserError
+
+
+def story(number: int) -> Story:
+    places = ("kitchen", "garden", "office", "hallway")
+    place = places[number % 4]
+    question = Question("Where is Mary?", place, 1, (0,))
+    return Story((f"Mary went to the {place}.",), (question,))
+
+
+def write(path, count: int, first: int = 0) -> None:
+    path.write_text("".join(format_story(story(first + i)) for i in range(count)))
+
+
+@pytest.fixture
+def valid_layout(tmp_path):
+    for task in (1, 2):
+        for split, count in (("train", 9), ("valid", 3), ("test", 4)):
+            write(tmp_path / f"qa{task}_{split}.txt", count)
+    return tmp_path
+
+
+@pytest.fixture
+def plain_layout(tmp_path):
+    for name in (
+        "qa1_single-supporting-fact",
+        "qa11_basic-coreference",
+        "qa2_two-supporting-facts",
+    ):
+        write(tmp_path / f"{name}_train.txt", 20)
+        write(tmp_path / f"{name}_test.txt", 5)
+    return tmp_path
+
+
+def test_both_kinds_of_file_names_are_found(valid_layout, plain_layout) -> None:
+    # Both fixtures share a directory: the doubled tasks must be refused.
+    with pytest.raises(UserError, match=r"qa1_\S+ and qa1_\S+ are both the test file of task 1"):
+        find_files(plain_layout)
+
+
+def test_the_layout_with_valid_files(valid_layout) -> None:
+    files = find_files(valid_layout)
+    assert list(files) == [1, 2]
+    stories = read_task(files[1])
+    assert {split: len(each) for split, each in stories.items()} == {
+        "train": 9,
+        "valid": 3,
+        "test": 4,
+    }
+
+
+def test_without_a_valid_file_the_last_tenth_of_train_serves(plain_layout) -> None:
+    files = find_files(plain_layout)
+    assert list(files) == [1, 2, 11]
+    stories = read_task(files[11])
+    assert stories["train"] == [story(i) for i in range(18)]
+    assert stories["valid"] == [story(18), story(19)]
+    assert len(stories["test"]) == 5
+    assert read_task(files[11], ["valid"]) == {"valid": stories["valid"]}
+
+
+def test_other_files_are_passed_over(valid_layout) -> None:
+    (valid_layout / "LICENSE.txt").write_text("free")
+    (valid_layout / "qa1_train.txt.bak").write_text("old")
+    assert list(find_files(valid_layout)) == [1, 2]
+
+
+def test_a_root_of_layouts_names_its_folders(tmp_path) -> None:
+    for layout in ("en", "hn-10k"):
+        (tmp_path / layout).mkdir()
+        write(tmp_path / layout / "qa1_single-supporting-fact_train.txt", 2)
+    with pytest.raises(UserError, match="choose one of its folders: en, hn-10k"):
+        find_files(tmp_path)
+
+
+def test_no_directory_and_no_files_are_named(tmp_path) -> None:
+    with pytest.raises(UserError, match="no such directory"):
+        find_files(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="no bAbI file"):
+        find_files(tmp_path)
+
+
+def test_a_corpus_of_all_tasks_says_what_it_lacks(valid_layout) -> None:
+    (valid_layout / "qa2_train.txt").unlink()
+    corpus = load_corpus(valid_layout, None)
+    assert list(corpus.stories) == [1]
+    assert corpus.lacking[2] == "no train file"
+    assert corpus.lacking[3] == "no train and no valid and no test file"
+
+
+def test_a_task_that_lacks_a_file_is_an_error(valid_layout) -> None:
+    (valid_layout / "qa2_train.txt").unlink()
+    with pytest.raises(UserError, match=r"task 2 has no train file there \(such as qa2_train.txt"):
+        load_corpus(valid_layout, 2)
+    assert len(load_corpus(valid_layout, 2, ["test"]).stories[2]["test"]) == 4
+
+
+def test_the_checksum_follows_the_content(valid_layout) -> None:
+    before = load_corpus(valid_layout, 1).sha256
+    assert before == load_corpus(valid_layout, 1).sha256
+    write(valid_layout / "qa1_test.txt", 4, first=1)
+    assert before != load_corpus(valid_layout, 1).sha256
+
+
+def test_a_file_without_questions_is_an_error(valid_layout) -> None:
+    (valid_layout / "qa1_valid.txt").write_text("1 Mary went home.\n")
+    with pytest.raises(UserError, match=r"qa1_valid.txt: too short; .* valid split"):
+        load_corpus(valid_layout, 1)
+
+
+def test_description(valid_layout) -> None:
+    (valid_layout / "qa2_train.txt").unlink()
+    one, two = describe(valid_layout)
+    assert one.questions == {"train": 9, "valid": 3, "test": 4}
+    assert two.questions == {"valid": 3, "test": 4}
+    # <pad> mary went to the . where is ? and four places
+    assert one.vocabulary == 13
+    assert (one.words, one.mean_sentences, one.most_sentences) == (6, 1.0, 1)
+    assert (one.different_sentences, one.different_questions) == (4, 1)
+
+
+@pytest.mark.parametrize("text", ["0", "x", "-1", "1.5", "", "All"])
+def test_what_is_no_task_is_refused(text) -> None:
+    with pytest.raises(UserError, match="is no task"):
+        parse_task(text)
