@@ -1,0 +1,179 @@
+"""What a training run does, as data: a frozen recipe, and presets by name."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
+
+from tpr_rnn.data.encoding import StoryCap
+from tpr_rnn.errors import UserError
+from tpr_rnn.models import TPRRNNConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How to train; the defaults are the paper's single-task recipe (appendix A)."""
+
+    batch_size: int = 128
+    """Questions in a batch."""
+    epochs: int = 150
+    """Passes through the training questions; the paper does not say how many."""
+    learning_rate: float = 0.008
+    """Rate after the warm-up."""
+    beta1: float = 0.6
+    """NAdam's memory of the gradient."""
+    beta2: float = 0.4
+    """NAdam's memory of its square."""
+    epsilon: float = 1e-8
+    """NAdam's guard against division by zero."""
+    clip_norm: float = 5.0
+    """Largest global norm of the gradient; the paper is silent, its released code has 5."""
+    warmup_steps: int = 50
+    """First steps, at a tenth of the rate; a NaN in them starts anew with another seed."""
+    halve_below: float | None = 0.1
+    """Halve the rate once, when the validation loss falls below this; None: never."""
+    decay_from: float = 1.0
+    """Share of the training after which the rate falls linearly to 0; 1: it never falls."""
+    stop_after_perfect: int | None = None
+    """End after so many evaluations in a row without a validation error; None: never early."""
+    length_groups: int = 2
+    """Groups by story length that a batch is split into: less padding, the same gradient."""
+    story_cap: int = 70
+    """Sentences before a question that are read."""
+    story_cap_task_3: int = 130
+    """The same in task 3, whose facts lie further back."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that make no sense."""
+        for name in ("batch_size", "epochs", "length_groups", "story_cap", "story_cap_task_3"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        for name in ("learning_rate", "epsilon", "clip_norm"):
+            if not getattr(self, name) > 0:
+                raise UserError(f"{name} must be over 0, not {getattr(self, name)}")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
+        if self.warmup_steps < 0:
+            raise UserError(f"warmup_steps must be 0 or more, not {self.warmup_steps}")
+        if not 0 <= self.decay_from <= 1:
+            raise UserError(f"decay_from must be between 0 and 1, not {self.decay_from}")
+        if self.stop_after_perfect is not None and self.stop_after_perfect < 1:
+            raise UserError(
+                f"stop_after_perfect must be 1 or more, or none, not {self.stop_after_perfect}"
+            )
+
+    @property
+    def cap(self) -> StoryCap:
+        """How many sentences of a story are read."""
+        return StoryCap(usual=self.story_cap, task_3=self.story_cap_task_3)
+
+    def rate(self, step: int, steps: int) -> float:
+        """The learning rate of a step (counted from 0) of `steps` in all, before any halving."""
+        if step < self.warmup_steps:
+            return self.learning_rate / 10
+        decay_start = self.decay_from * steps
+        if step <= decay_start:
+            return self.learning_rate
+        return self.learning_rate * (steps - step) / (steps - decay_start)
+
+
+# Settings of the model that come from the data, not from a preset.
+_FROM_DATA = ("vocabulary_size", "words")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """Settings of model and training that go together."""
+
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that differ from its defaults, which are the paper's."""
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        """Refuse settings of the model that make no sense, before any data is read."""
+        TPRRNNConfig.from_json({**self.model, **dict.fromkeys(_FROM_DATA, 1)})
+
+    def with_settings(self, changes: Mapping[str, str]) -> "Preset":
+        """The same with some settings changed, given as text; unknown names are errors."""
+        model_kinds = get_type_hints(TPRRNNConfig)
+        for name in _FROM_DATA:
+            del model_kinds[name]
+        recipe_kinds = get_type_hints(Recipe)
+        model, recipe = dict(self.model), {}
+        for name, text in changes.items():
+            if name in model_kinds:
+                model[name] = _parse(name, text, model_kinds[name])
+            elif name in recipe_kinds:
+                recipe[name] = _parse(name, text, recipe_kinds[name])
+            else:
+                known = [*model_kinds, *recipe_kinds]
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise UserError(f"unknown setting '{name}'; {hint}")
+        return Preset(model=model, recipe=replace(self.recipe, **recipe))
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """The settings as JSON values."""
+        return {"model": dict(self.model), "recipe": asdict(self.recipe)}
+
+    @staticmethod
+    def from_json(settings: Mapping[str, Any]) -> "Preset":
+        """Read `as_json` back; unknown names are errors."""
+        unknown = set(settings["recipe"]) - {known.name for known in fields(Recipe)}
+        if unknown:
+            raise UserError(f"unknown settings in a recipe: {', '.join(sorted(unknown))}")
+        return Preset(model=dict(settings["model"]), recipe=Recipe(**settings["recipe"]))
+
+
+def _parse(name: str, text: str, kind: Any) -> Any:
+    kinds = get_args(kind) or (kind,)
+    if type(None) in kinds and text.lower() == "none":
+        return None
+    if str in kinds:  # the only setting of several words: the operations
+        return [part.strip() for part in text.split(",")]
+    if bool in kinds:
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        raise UserError(f"{name} is true or false, not '{text}'")
+    number = int if int in kinds else float
+    try:
+        return number(text)
+    except ValueError:
+        expected = "a whole number" if number is int else "a number"
+        raise UserError(f"{name} is {expected}, not '{text}'") from None
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        # Appendix A, "The Single-Task Model".
+        "paper-single": Preset(),
+        # Appendix A, "The All-Tasks Model"; 45 epochs are the 250,000 steps of Figure 3.
+        "paper-all": Preset(
+            model={"hidden_size": 90, "entity_size": 40, "relation_size": 20},
+            recipe=Recipe(batch_size=32, learning_rate=0.001, beta1=0.9, beta2=0.999, epochs=45),
+        ),
+        # Ours: keys of length 1 keep the memory bounded, the usual betas and larger first word
+        # vectors leave the first plateau soon, and a rate that falls to 0 ends in a calm place.
+        "default": Preset(
+            model={"unit_vectors": True, "embedding_scale": 0.1},
+            recipe=Recipe(
+                epochs=60,
+                learning_rate=0.004,
+                beta1=0.9,
+                beta2=0.999,
+                halve_below=None,
+                decay_from=0.4,
+                stop_after_perfect=8,
+            ),
+        ),
+    }
+)
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise UserError(f"unknown preset '{name}'; there are {', '.join(PRESETS)}")
+    return PRESETS[name]

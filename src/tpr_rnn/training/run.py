@@ -1,0 +1,254 @@
+"""One run from stories to result: prepare, train, survive, score."""
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tpr_rnn.data.corpus import Corpus, load_corpus, parse_task
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.errors import UserError
+from tpr_rnn.memory import check_operations
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.models.tpr_rnn import TPRRNNConfig
+from tpr_rnn.training.recipe import Preset
+from tpr_rnn.training.recipe import preset as find_preset
+from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.trainer import Evaluated, Event, Trainer
+
+CHECKPOINT_SECONDS = 10.0
+"""Least time between two checkpoints: what a kill can cost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What a run is told to do."""
+
+    task: str
+    """The number of a task, or 'all'."""
+    seed: int
+    preset: str
+    """The name of the preset that the settings started from."""
+    settings: Preset
+    data: str | None = None
+    """Directory of bAbI files; None: generated stories."""
+    threads: int = 1
+    device: str = "cpu"
+
+    def as_json(self) -> dict[str, Any]:
+        """The configuration as JSON values, for config.json."""
+        own = ("task", "seed", "preset", "data", "threads", "device")
+        return {name: getattr(self, name) for name in own} | self.settings.as_json()
+
+    @staticmethod
+    def from_json(config: dict[str, Any]) -> "RunConfig":
+        """Read `as_json` back."""
+        own = {key: value for key, value in config.items() if key not in ("model", "recipe")}
+        return RunConfig(settings=Preset.from_json(config), **own)
+
+    @staticmethod
+    def of(directory: Path) -> "RunConfig":
+        """The configuration of the run in a directory."""
+        try:
+            return RunConfig.from_json(RunDirectory(directory).config())
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{directory / 'config.json'}: not that of a run ({error})") from error
+
+
+class Run:
+    """A run: its stories, its trainer and its directory."""
+
+    def __init__(self, config: RunConfig, directory: Path, corpus: Corpus) -> None:
+        self.config, self.corpus = config, corpus
+        self.directory = RunDirectory(directory)
+        self.device = _find_device(config.device)
+        recipe = config.settings.recipe
+        self.vocabulary = build_vocabulary(corpus.all_stories())
+        words = longest_sentence(corpus.all_stories())
+        self.data = {
+            split: encode(corpus.split(split), self.vocabulary, words, recipe.cap)
+            for split in ("train", "valid", "test")
+        }
+        sizes = {"vocabulary_size": len(self.vocabulary), "words": words}
+        model = TPRRNNConfig.from_json({**config.settings.model, **sizes})
+        torch.set_num_threads(config.threads)
+        self.trainer = Trainer(
+            model,
+            recipe,
+            train=self.data["train"],
+            valid=self.data["valid"],
+            seed=config.seed,
+            device=self.device,
+        )
+        self.seconds = 0.0
+
+    @staticmethod
+    def begin(config: RunConfig, directory: Path) -> "Run":
+        """Start a new run in a directory that holds none yet."""
+        if RunDirectory(directory).started:
+            raise UserError(
+                f"{directory}: there is a run already; add --resume to go on with it, "
+                "or choose another --out"
+            )
+        run = Run(config, directory, _load(config))
+        run.directory.begin(config.as_json())
+        return run
+
+    @staticmethod
+    def resume(directory: Path) -> "Run":
+        """Go on with a run that was stopped or killed."""
+        config = RunConfig.of(directory)
+        run = Run(config, directory, _load(config))
+        run.seconds = run.directory.load_checkpoint(run.trainer)
+        run.directory.drop_metrics_after(run.trainer.progress.evaluated)
+        return run
+
+    def events(self, stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+        """Train, keeping the directory up to date; `finish` is to be called after the last event.
+
+        When `stop` returns True the state is saved and the events end early.
+        """
+        start = time.monotonic() - self.seconds
+        saved = time.monotonic()
+        for event in self.trainer.run():
+            self.seconds = time.monotonic() - start
+            if isinstance(event, Evaluated):
+                self._record(event)
+                if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                    self.directory.save_checkpoint(self.trainer, self.seconds)
+                    saved = time.monotonic()
+            yield event
+            if stop():
+                self.directory.save_checkpoint(self.trainer, self.seconds)
+                return
+
+    @property
+    def ended(self) -> bool:
+        """Whether training has come to its end, planned or early."""
+        return self.trainer.ended
+
+    def finish(self) -> dict[str, Any]:
+        """Score the best model on the test questions and write the result."""
+        self.trainer.use_best()
+        self._reader().save(self.directory.model)
+        valid = score(self.trainer.model, self.data["valid"], self.device)
+        test = score(self.trainer.model, self.data["test"], self.device)
+        result = self._result(valid, test)
+        self.directory.finish(result)
+        return result
+
+    def _record(self, event: Evaluated) -> None:
+        if event.best:
+            self._reader().save(self.directory.model)
+        self.directory.append_metrics(
+            {
+                "step": event.step,
+                "epoch": event.epoch,
+                "seconds": round(self.seconds, 2),
+                "rate": event.rate,
+                "train_loss": event.train_loss,
+                "valid_loss": event.valid.loss,
+                "valid_error": event.valid.error,
+                "per_task": {str(task): error for task, error in event.valid.errors.items()},
+            }
+        )
+
+    def _reader(self) -> Reader:
+        return Reader(self.trainer.model, self.vocabulary)
+
+    def _result(self, valid: Scores, test: Scores) -> dict[str, Any]:
+        config, progress = self.config, self.trainer.progress
+        return {
+            "task": config.task,
+            "seed": config.seed,
+            "preset": config.preset,
+            "data": self.corpus.name,
+            "test_error": _percent(test.error),
+            "valid_error": _percent(valid.error),
+            "per_task": {
+                str(task): {
+                    "test_error": _percent(test.errors[task]),
+                    "valid_error": _percent(valid.errors[task]),
+                }
+                for task in test.errors
+            },
+            "operations": list(check_operations(self.trainer.config.operations)),
+            "steps": progress.step,
+            "best_step": progress.best_step,
+            "stopped": progress.stopped,
+            "seconds": round(self.seconds, 1),
+            "threads": config.threads,
+            "device": config.device,
+            "initialisation_seeds": progress.seeds,
+            "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
+            "questions": {split: len(data) for split, data in self.data.items()},
+            "lacking": {str(task): lack for task, lack in self.corpus.lacking.items()},
+            "data_sha256": self.corpus.sha256,
+            "versions": versions(),
+            "model": asdict(self.trainer.config),
+            "recipe": asdict(config.settings.recipe),
+        }
+
+
+def train(
+    task: int | str,
+    *,
+    out: Path | str,
+    data: Path | str | None = None,
+    preset: str = "default",
+    seed: int = 0,
+    settings: Mapping[str, str] | None = None,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Train a model from start to end without a word, and return its result.
+
+    Args:
+        task: the number of a task, or "all".
+        out: the run directory; `Reader.load` takes the trained model from it.
+        data: a directory of bAbI files; None: generated stories.
+        preset: the settings to start from.
+        seed: where all randomness starts.
+        settings: changes to the preset, as text, such as {"epochs": "20"}.
+        threads: threads of torch; a seed repeats for the same number.
+    """
+    config = RunConfig(
+        task=str(task),
+        seed=seed,
+        preset=preset,
+        settings=find_preset(preset).with_settings(settings or {}),
+        data=None if data is None else str(data),
+        threads=threads,
+    )
+    run = Run.begin(config, Path(out))
+    for _ in run.events():
+        pass
+    return run.finish()
+
+
+def _find_device(name: str) -> torch.device:
+    try:
+        return torch.zeros(1, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"--device {name} cannot be used here: {reason}") from error
+
+
+def _load(config: RunConfig) -> Corpus:
+    directory = None if config.data is None else Path(config.data)
+    return load_corpus(directory, parse_task(config.task))
+
+
+def _percent(error: float) -> float:
+    return round(error, 4)
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result was made with."""
+    packages = {name: version(name) for name in ("tpr-rnn", "torch", "numpy")}
+    return {"python": platform.python_version(), **packages}

@@ -1,0 +1,112 @@
+"""A run on disk: what it was told to do, how far it is, and what came of it.
+
+config.json              task, seed, data, preset and every setting
+model.safetensors        the best model on validation so far, with its vocabulary
+metrics.jsonl            one line for each evaluation
+checkpoint.safetensors   the whole state, to resume from; gone when the run is finished
+result.json              errors and everything needed to make them again; written last
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import save
+
+from tpr_rnn.atomic import write_atomically
+from tpr_rnn.errors import UserError
+from tpr_rnn.training.trainer import Progress, Trainer
+
+
+class RunDirectory:
+    """The files of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.model = path / "model.safetensors"
+
+    @property
+    def started(self) -> bool:
+        """Whether a run was ever begun here."""
+        return (self.path / "config.json").exists()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return (self.path / "result.json").exists()
+
+    def begin(self, config: dict[str, Any]) -> None:
+        """Make the directory and write the configuration."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{self.path}: cannot be made ({error.strerror})") from error
+        self._write_json("config.json", config)
+
+    def config(self) -> dict[str, Any]:
+        """The configuration that the run was begun with."""
+        return self._read_json("config.json")
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Write the result; there is nothing to resume any more."""
+        self._write_json("result.json", result)
+        (self.path / "checkpoint.safetensors").unlink(missing_ok=True)
+
+    def result(self) -> dict[str, Any]:
+        """What came of the run."""
+        return self._read_json("result.json")
+
+    def append_metrics(self, line: dict[str, Any]) -> None:
+        """Add the line of an evaluation."""
+        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def drop_metrics_after(self, step: int) -> None:
+        """Forget evaluations that a resumed run will make again, and a half-written last line."""
+        path = self.path / "metrics.jsonl"
+        kept = []
+        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+            try:
+                if json.loads(line)["step"] <= step:
+                    kept.append(line + "\n")
+            except json.JSONDecodeError:
+                break
+        write_atomically(path, "".join(kept).encode())
+
+    def save_checkpoint(self, trainer: Trainer, seconds: float) -> None:
+        """Write the whole state of a run, in one file and in one step."""
+        metadata = {"progress": json.dumps(asdict(trainer.progress)), "seconds": str(seconds)}
+        tensors = {name: tensor.cpu() for name, tensor in trainer.tensors().items()}
+        write_atomically(self.path / "checkpoint.safetensors", save(tensors, metadata))
+
+    def load_checkpoint(self, trainer: Trainer) -> float:
+        """Bring a trainer to the saved state; return the seconds that it took to get there.
+
+        A run that was killed before its first checkpoint starts at the beginning.
+        """
+        path = self.path / "checkpoint.safetensors"
+        if not path.exists():
+            return 0.0
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        progress = json.loads(metadata["progress"])
+        progress["best"] = tuple(progress["best"])
+        trainer.restore(Progress(**progress), tensors)
+        return float(metadata["seconds"])
+
+    def _write_json(self, name: str, content: dict[str, Any]) -> None:
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        write_atomically(self.path / name, text.encode())
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        path = self.path / name
+        try:
+            content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"{path}: no such file; is {self.path} a run directory?") from None
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+        return content

@@ -1,0 +1,214 @@
+"""The training loop: the paper's protocol, yielding events and never printing."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from tpr_rnn.data.batches import Batch, epoch_order, make_batch
+from tpr_rnn.data.encoding import Encoded
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+from tpr_rnn.training.nadam import FlatNAdam
+from tpr_rnn.training.recipe import Recipe
+
+RESTARTS = 10
+"""So many NaNs at the start are forgiven."""
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A training step was made."""
+
+    step: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The model was scored on the validation questions."""
+
+    step: int
+    epoch: int
+    rate: float
+    train_loss: float
+    """Mean since the last evaluation."""
+    valid: Scores
+    best: bool
+    """Whether this is the best so far: the least error, then the least loss."""
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """NaN in the warm-up: the model starts anew from another seed."""
+
+    step: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class RateHalved:
+    """The validation loss has fallen below the recipe's mark."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Training ended before its last step, and why."""
+
+    step: int
+    reason: str
+
+
+Event = Stepped | Evaluated | Restarted | RateHalved | Stopped
+
+
+@dataclass
+class Progress:
+    """What has happened so far; with the tensors of `Trainer.tensors`, all that a resume needs."""
+
+    step: int = 0
+    seeds: list[int] = field(default_factory=list)
+    """The seeds of the initialisations; more than one if some went to NaN."""
+    evaluated: int = 0
+    """The step of the last evaluation."""
+    halved_at: int | None = None
+    perfect: int = 0
+    """Evaluations in a row without an error."""
+    best_step: int | None = None
+    best: tuple[float, float] = (101.0, 0.0)
+    """Validation error and loss of the best model so far."""
+    loss_sum: float = 0.0
+    """Training losses since the last evaluation."""
+    stopped: str | None = None
+
+
+class Trainer:
+    """Trains a model from a seed; the same seed gives the same weights, bit for bit."""
+
+    def __init__(
+        self,
+        config: TPRRNNConfig,
+        recipe: Recipe,
+        *,
+        train: Encoded,
+        valid: Encoded,
+        seed: int,
+        device: torch.device | None = None,
+    ) -> None:
+        self.config, self.recipe, self.seed = config, recipe, seed
+        self.train, self.valid = train, valid
+        self.device = device or torch.device("cpu")
+        self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
+        self.steps = self.steps_per_epoch * recipe.epochs
+        self.progress = Progress()
+        self._order = (-1, epoch_order(train, seed, 0))
+        self._initialise(seed)
+        self._best = self.optimizer.theta.clone()
+
+    def _initialise(self, seed: int) -> None:
+        self.progress.seeds.append(seed)
+        generator = torch.Generator().manual_seed(seed)
+        self.model = TPRRNN(self.config, generator=generator).to(self.device)
+        recipe = self.recipe
+        self.optimizer = FlatNAdam(
+            self.model.parameters(), beta1=recipe.beta1, beta2=recipe.beta2, epsilon=recipe.epsilon
+        )
+
+    def run(self) -> Iterator[Event]:
+        """Train to the end. Between any two events the state is whole and may be saved."""
+        while not self.ended:
+            step = self.progress.step
+            if step != self.progress.evaluated and step % self.steps_per_epoch == 0:
+                yield from self._evaluate()
+            else:
+                yield self._step()
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.progress.stopped is not None or self.progress.evaluated == self.steps
+
+    def use_best(self) -> None:
+        """Put the best weights into the model."""
+        self.optimizer.theta.copy_(self._best)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The tensors that a resume needs."""
+        return {**self.optimizer.state(), "best": self._best}
+
+    def restore(self, progress: Progress, tensors: dict[str, torch.Tensor]) -> None:
+        """Go on from a saved state."""
+        self.progress = progress
+        self.optimizer.restore(tensors, progress.step)
+        self._best.copy_(tensors["best"])
+
+    def _step(self) -> Event:
+        now = self.progress
+        self.optimizer.zero_gradient()
+        batch = self._batch()
+        loss = cross_entropy(self.model(batch), batch.answer)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            return self._give_up_or_restart(value)
+        loss.backward()
+        self.optimizer.clip(self.recipe.clip_norm)
+        self.optimizer.step(self._rate())
+        now.step += 1
+        now.loss_sum += value
+        return Stepped(now.step, value)
+
+    def _rate(self) -> float:
+        halved = self.progress.halved_at is not None
+        return self.recipe.rate(self.progress.step, self.steps) * (0.5 if halved else 1.0)
+
+    def _batch(self) -> Batch:
+        epoch, position = divmod(self.progress.step, self.steps_per_epoch)
+        if self._order[0] != epoch:
+            self._order = (epoch, epoch_order(self.train, self.seed, epoch))
+        size = self.recipe.batch_size
+        chosen = self._order[1][position * size : (position + 1) * size]
+        return make_batch(self.train, chosen, self.recipe.length_groups).to(self.device)
+
+    def _evaluate(self) -> Iterator[Event]:
+        """Score the model; the state is brought up to date before the first event."""
+        now, recipe = self.progress, self.recipe
+        valid = score(self.model, self.valid, self.device)
+        best = (valid.error, valid.loss) < now.best
+        epoch = now.step // self.steps_per_epoch
+        train_loss = now.loss_sum / (now.step - now.evaluated)
+        events: list[Event] = [Evaluated(now.step, epoch, self._rate(), train_loss, valid, best)]
+        now.evaluated, now.loss_sum = now.step, 0.0
+        if best:
+            now.best, now.best_step = (valid.error, valid.loss), now.step
+            self._best.copy_(self.optimizer.theta)
+        if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
+            now.halved_at = now.step
+            events.append(RateHalved(now.step))
+        now.perfect = now.perfect + 1 if valid.error == 0 else 0
+        if now.perfect == recipe.stop_after_perfect and now.step < self.steps:
+            now.stopped = f"no validation error in {now.perfect} evaluations in a row"
+            events.append(Stopped(now.step, now.stopped))
+        yield from events
+
+    def _give_up_or_restart(self, loss: float) -> Event:
+        now = self.progress
+        if now.step >= self.recipe.warmup_steps and now.best_step is not None:
+            now.stopped = f"the loss became {loss} at step {now.step + 1}"
+            return Stopped(now.step, now.stopped)
+        if len(now.seeds) > RESTARTS:
+            raise UserError(
+                f"the loss became {loss} at the start {len(now.seeds)} times, with the seeds "
+                f"{', '.join(map(str, now.seeds))}; try a smaller learning_rate, "
+                "or unit_vectors=true"
+            )
+        failed_at, seeds = now.step + 1, now.seeds
+        # Far from the seeds that a person would choose for other runs.
+        seed = self.seed + 1_000_003 * len(seeds)
+        self.progress = Progress(seeds=seeds)
+        self._initialise(seed)
+        return Restarted(failed_at, seed)

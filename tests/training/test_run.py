@@ -1,0 +1,176 @@
+"""A run on disk: resumable, whatever happens to it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tpr_rnn.data.babi import Question, Story, format_story
+from tpr_rnn.errors import UserError
+from tpr_rnn.training import run as run_module
+from tpr_rnn.training.recipe import preset
+from tpr_rnn.training.run import Run, RunConfig
+from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.trainer import Evaluated
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A tiny task whose stories are all different."""
+    directory = tmp_path_factory.mktemp("stories")
+    places = ("kitchen", "garden", "office", "hallway", "park")
+    stories = [
+        Story(
+            (f"Mary went to the {a}.", f"John went to the {b}.", f"Mary went to the {c}."),
+            (Question("Where is Mary?", c, 3, (2,)), Question("Where is John?", b, 3, (1,))),
+        )
+        for a in places
+        for b in places
+        for c in places
+    ]
+    for split, part in (
+        ("train", stories[:90]),
+        ("valid", stories[90:110]),
+        ("test", stories[110:]),
+    ):
+        (directory / f"qa1_{split}.txt").write_text("".join(map(format_story, part)))
+    return directory
+
+
+def config(data, **settings) -> RunConfig:
+    changes = {"epochs": "6", "batch_size": "16", "stop_after_perfect": "none"} | settings
+    return RunConfig(
+        task="1",
+        seed=2,
+        preset="default",
+        settings=preset("default").with_settings(changes),
+        data=str(data),
+    )
+
+
+def finish(run: Run) -> dict:
+    for _ in run.events():
+        pass
+    return run.finish()
+
+
+def comparable(directory):
+    """All that must not depend on interruptions: weights, result and metrics but for the time."""
+    result = json.loads((directory / "result.json").read_text())
+    metrics = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    for record in (result, *metrics):
+        del record["seconds"]
+    return (directory / "model.safetensors").read_bytes(), result, metrics
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("undisturbed") / "run"
+    finish(Run.begin(config(data), directory))
+    return directory
+
+
+def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
+    result = RunDirectory(undisturbed).result()
+    assert result["task"] == "1"
+    assert (result["seed"], result["preset"]) == (2, "default")
+    assert result["operations"] == ["write", "move", "backlink"]
+    assert result["per_task"]["1"]["test_error"] == result["test_error"]
+    assert result["per_task"]["1"]["valid_error"] == result["valid_error"]
+    assert result["steps"] == 6 * 12
+    assert set(result["versions"]) == {"python", "tpr-rnn", "torch", "numpy"}
+    assert len(result["data_sha256"]) == 64
+    assert result["recipe"]["epochs"] == 6
+    assert result["model"]["unit_vectors"] is True
+    assert not (undisturbed / "checkpoint.safetensors").exists()
+    metrics = (undisturbed / "metrics.jsonl").read_text().splitlines()
+    assert len(metrics) == 6
+
+
+def test_the_same_seed_gives_the_same_run(data, undisturbed, tmp_path) -> None:
+    finish(Run.begin(config(data), tmp_path / "again"))
+    assert comparable(tmp_path / "again") == comparable(undisturbed)
+
+
+@pytest.mark.parametrize("step", [0, 5, 12, 13, 70])
+def test_a_stopped_run_resumes_to_the_same_end(data, undisturbed, tmp_path, step) -> None:
+    run = Run.begin(config(data), tmp_path / "run")
+    for _ in run.events(stop=lambda: run.trainer.progress.step >= step):
+        pass
+    assert not run.ended
+    finish(Run.resume(tmp_path / "run"))
+    assert comparable(tmp_path / "run") == comparable(undisturbed)
+
+
+def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monkeypatch) -> None:
+    """As after a kill: more was written since the checkpoint than it knows of."""
+    run = Run.begin(config(data), tmp_path / "run")
+    evaluations = 0
+    for event in run.events():
+        evaluations += isinstance(event, Evaluated)
+        if evaluations == 2:
+            run.directory.save_checkpoint(run.trainer, 1.0)
+            evaluations += 1
+        if evaluations == 5:
+            break
+    with (tmp_path / "run" / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 6')
+    finish(Run.resume(tmp_path / "run"))
+    assert comparable(tmp_path / "run") == comparable(undisturbed)
+
+
+def test_a_killed_run_resumes_to_the_same_end(data, undisturbed, tmp_path) -> None:
+    """`kill -9` at random moments until the run gets through."""
+    script = (
+        "import sys; from pathlib import Path; from tpr_rnn.training import run as m;"
+        "m.CHECKPOINT_SECONDS = 0.0; d = Path(sys.argv[1]);"
+        "r = m.Run.resume(d);\n"
+        "import time\n"
+        "for _ in r.events(): time.sleep(0.02)\n"
+        "r.finish()"
+    )
+    directory = tmp_path / "run"
+    Run.begin(config(data), directory)
+    for attempt in range(30):
+        process = subprocess.Popen([sys.executable, "-c", script, str(directory)])
+        try:
+            process.wait(timeout=2.0 + 0.37 * attempt)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        else:
+            assert process.returncode == 0
+            break
+        time.sleep(0.01)
+    assert attempt >= 1, "the run was over before it could be killed"
+    assert comparable(directory) == comparable(undisturbed)
+
+
+def test_a_run_is_not_begun_twice(data, undisturbed) -> None:
+    with pytest.raises(UserError, match="there is a run already; add --resume"):
+        Run.begin(config(data), undisturbed)
+
+
+def test_what_is_no_run_is_not_resumed(tmp_path) -> None:
+    with pytest.raises(UserError, match=r"config.json: no such file"):
+        Run.resume(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(UserError, match=r"config.json:1: not JSON"):
+        Run.resume(tmp_path)
+    (tmp_path / "config.json").write_text('{"task": "1"}')
+    with pytest.raises(UserError, match=r"config.json: not that of a run"):
+        Run.resume(tmp_path)
+
+
+def test_checkpoints_are_spaced_in_time(data, tmp_path, monkeypatch) -> None:
+    saved = []
+    monkeypatch.setattr(RunDirectory, "save_checkpoint", lambda *_: saved.append(1))
+    finish(Run.begin(config(data), tmp_path / "rare"))
+    assert not saved
+    monkeypatch.setattr(run_module, "CHECKPOINT_SECONDS", 0.0)
+    finish(Run.begin(config(data), tmp_path / "often"))
+    assert len(saved) == 6

@@ -1,0 +1,175 @@
+"""The paper's protocol, step by step."""
+
+import math
+
+import pytest
+import torch
+
+from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.errors import UserError
+from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.training import trainer as trainer_module
+from tpr_rnn.training.recipe import Recipe
+from tpr_rnn.training.trainer import (
+    Evaluated,
+    RateHalved,
+    Restarted,
+    Stepped,
+    Stopped,
+    Trainer,
+)
+
+PLACES = ("kitchen", "garden", "office", "hallway")
+STORIES = [
+    Story(
+        (f"Mary went to the {place}.", f"John went to the {other}."),
+        (Question("Where is Mary?", place, 2), Question("Where is John?", other, 2)),
+    )
+    for place in PLACES
+    for other in PLACES
+]
+VOCABULARY = build_vocabulary(STORIES)
+WORDS = longest_sentence(STORIES)
+DATA = encode({1: STORIES}, VOCABULARY, WORDS)
+
+
+def make_trainer(seed: int = 0, **settings) -> Trainer:
+    plain = {"batch_size": 8, "epochs": 3, "warmup_steps": 2, "beta1": 0.9, "beta2": 0.999}
+    config = TPRRNNConfig(
+        vocabulary_size=len(VOCABULARY), words=WORDS, unit_vectors=True, embedding_scale=0.1
+    )
+    return Trainer(config, Recipe(**plain | settings), train=DATA, valid=DATA, seed=seed)
+
+
+def test_one_evaluation_an_epoch_and_every_step_is_told() -> None:
+    trainer = make_trainer()
+    events = list(trainer.run())
+    assert trainer.steps == 12
+    assert [event.step for event in events if isinstance(event, Stepped)] == list(range(1, 13))
+    assert [event.step for event in events if isinstance(event, Evaluated)] == [4, 8, 12]
+    assert trainer.ended
+
+
+def test_it_learns() -> None:
+    trainer = make_trainer(epochs=60, learning_rate=0.01)
+    list(trainer.run())
+    trainer.use_best()
+    assert score(trainer.model, DATA).error == 0
+
+
+def test_a_seed_repeats_bit_for_bit_and_another_differs() -> None:
+    one, same, other = (make_trainer(seed) for seed in (3, 3, 4))
+    for trainer in (one, same, other):
+        list(trainer.run())
+    assert torch.equal(one.optimizer.theta, same.optimizer.theta)
+    assert not torch.equal(one.optimizer.theta, other.optimizer.theta)
+
+
+def test_the_rate_is_a_tenth_in_the_warm_up(monkeypatch) -> None:
+    trainer = make_trainer(learning_rate=0.5, warmup_steps=5)
+    rates = []
+    monkeypatch.setattr(trainer.optimizer, "step", rates.append)
+    list(trainer.run())
+    assert rates == [0.05] * 5 + [0.5] * 7
+
+
+def scores_in_turn(monkeypatch, *losses_and_errors: tuple[float, float]) -> None:
+    turn = iter(losses_and_errors)
+
+    def fake(model, data, device):
+        loss, error = next(turn)
+        return Scores(loss, {1: error})
+
+    monkeypatch.setattr(trainer_module, "score", fake)
+
+
+def test_the_rate_is_halved_once_when_the_validation_loss_is_low(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, (0.5, 9.0), (0.09, 8.0), (0.2, 8.0), (0.05, 8.0))
+    trainer = make_trainer(epochs=4, learning_rate=0.5, warmup_steps=0, halve_below=0.1)
+    rates = []
+    monkeypatch.setattr(trainer.optimizer, "step", rates.append)
+    events = list(trainer.run())
+    assert rates == [0.5] * 8 + [0.25] * 8
+    assert [event.step for event in events if isinstance(event, RateHalved)] == [8]
+
+
+def test_the_best_is_the_least_error_then_the_least_loss(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, (0.5, 9.0), (0.4, 8.0), (0.3, 8.0), (0.1, 8.5), (0.3, 8.0))
+    trainer = make_trainer(epochs=5)
+    weights, best = [], []
+    for event in trainer.run():
+        if isinstance(event, Evaluated):
+            weights.append(trainer.optimizer.theta.clone())
+            best.append(event.best)
+    assert best == [True, True, True, False, False]
+    trainer.use_best()
+    assert torch.equal(trainer.optimizer.theta, weights[2])
+    assert trainer.progress.best_step == 12
+
+
+def test_training_ends_early_when_nothing_is_wrong_any_more(monkeypatch) -> None:
+    perfect = (0.1, 0.0)
+    scores_in_turn(monkeypatch, perfect, (0.2, 1.0), perfect, perfect, perfect)
+    trainer = make_trainer(epochs=9, stop_after_perfect=2)
+    *_, last = trainer.run()
+    assert isinstance(last, Stopped)
+    assert last.step == 16
+    assert "no validation error in 2 evaluations" in last.reason
+
+
+def nan_at(monkeypatch, *calls: int) -> None:
+    """Let the loss be NaN at these calls, counted from 1."""
+    count = 0
+    real = trainer_module.cross_entropy
+
+    def sometimes(*arguments):
+        nonlocal count
+        count += 1
+        return real(*arguments) * (math.nan if count in calls else 1.0)
+
+    monkeypatch.setattr(trainer_module, "cross_entropy", sometimes)
+
+
+def test_nan_in_the_warm_up_starts_anew_with_another_recorded_seed(monkeypatch) -> None:
+    nan_at(monkeypatch, 2, 3)
+    trainer = make_trainer(seed=5, warmup_steps=3)
+    events = list(trainer.run())
+    restarts = [event for event in events if isinstance(event, Restarted)]
+    assert [event.step for event in restarts] == [2, 1]
+    assert trainer.progress.seeds == [5, *(event.seed for event in restarts)]
+    assert len(set(trainer.progress.seeds)) == 3
+    assert trainer.progress.step == 12
+
+
+def test_it_gives_up_after_ten_restarts(monkeypatch) -> None:
+    nan_at(monkeypatch, *range(1, 12))
+    with pytest.raises(UserError, match=r"became nan at the start 11 times.*smaller learning_rate"):
+        list(make_trainer().run())
+
+
+def test_nan_later_ends_the_run_at_its_best(monkeypatch) -> None:
+    nan_at(monkeypatch, 7)
+    trainer = make_trainer()
+    *_, last = trainer.run()
+    assert last == Stopped(6, "the loss became nan at step 7")
+    assert trainer.progress.best_step == 4
+    trainer.use_best()
+    assert torch.isfinite(trainer.optimizer.theta).all()
+
+
+@pytest.mark.parametrize("stop", [1, 3, 4, 5, 9, 14])
+def test_a_restored_trainer_goes_on_as_if_nothing_had_happened(stop) -> None:
+    whole = make_trainer()
+    expected = [event for event in whole.run() if isinstance(event, Evaluated)]
+    first = make_trainer()
+    events = first.run()
+    seen = [next(events) for _ in range(stop)]
+    tensors = {name: tensor.clone() for name, tensor in first.tensors().items()}
+    second = make_trainer()
+    second.restore(first.progress, tensors)
+    seen += list(second.run())
+    assert [event for event in seen if isinstance(event, Evaluated)] == expected
+    assert torch.equal(second.optimizer.theta, whole.optimizer.theta)
+    assert torch.equal(second._best, whole._best)
