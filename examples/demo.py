@@ -1,0 +1,42 @@
+"""The main job in one go: tell task-1 stories, train a TPR-RNN on them, score it, ask it.
+
+Run by `make demo`; everything is saved in runs/demo.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from tpr_rnn import Reader, load_corpus
+from tpr_rnn.cli import app
+from tpr_rnn.cli.options import command
+
+RUN = Path("runs/demo")
+
+
+def main() -> int:
+    """Train anew, evaluate, answer three questions."""
+    shutil.rmtree(RUN, ignore_errors=True)
+    for arguments in (["train", "--task", "1", "--out", str(RUN)], ["evaluate", str(RUN)]):
+        status = app(arguments)
+        if status:
+            return int(status)
+
+    reader = Reader.load(RUN)
+    stories = load_corpus(None, task=1, splits=["test"]).stories[1]["test"]
+    for story in stories[:3]:
+        question = story.questions[2]
+        told = story.sentences[: question.after]
+        answer, *_ = reader.answer(told, question.text)
+        print("\nA story that it has never seen:")
+        for sentence in told:
+            print(f"    {sentence}")
+        verdict = "right" if answer.word == question.answer.lower() else question.answer
+        print(f"  {question.text}  {answer.word} ({answer.probability:.1%}; {verdict})")
+
+    print(f"\nEverything is in {RUN}. Next, tell it a story of your own:\n  {command()} ask {RUN}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

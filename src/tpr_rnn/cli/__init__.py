@@ -1,0 +1,49 @@
+"""The command line: parse, call, show.
+
+Each command lives in a module of its own that is imported when it is called, and imports torch
+inside its function, so that help and error messages come at once.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from tpr_rnn import __version__
+from tpr_rnn.cli.options import INTERRUPTED
+from tpr_rnn.errors import UserError
+
+app = App(
+    name="tpr-rnn",
+    version=__version__,
+    help="Learning to reason with third-order tensor products: train, evaluate and ask.",
+    help_format="plaintext",
+    result_action="return_value",
+)
+app.command("tpr_rnn.cli.train:train", name="train", help="Train a model on bAbI stories.")
+app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trained model.")
+app.command("tpr_rnn.cli.ask:ask", name="ask", help="Tell a trained model a story and ask.")
+_data = App(name="data", help="Stories: generate, fetch or describe them.")
+_data.command(
+    "tpr_rnn.cli.data:generate", name="generate", help="Write stories from the simulator to files."
+)
+_data.command("tpr_rnn.cli.data:fetch", name="fetch", help="Download the official bAbI data.")
+_data.command("tpr_rnn.cli.data:describe", name="describe", help="Show what a directory holds.")
+app.command(_data)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    try:
+        status = app(arguments, exit_on_error=False, print_error=False)
+    except (UserError, CycloptsError) as error:
+        print(f"tpr-rnn: {error}", file=sys.stderr)
+        status = 2
+    except KeyboardInterrupt:
+        print("tpr-rnn: interrupted", file=sys.stderr)
+        status = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `tpr-rnn ... | head`; nothing is left to say.
+        sys.stdout = None
+        status = 1
+    sys.exit(status)

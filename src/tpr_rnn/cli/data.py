@@ -1,0 +1,98 @@
+"""`tpr-rnn data`: stories to train on."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tpr_rnn.cli.options import JsonOption, print_json
+from tpr_rnn.errors import UserError
+
+
+def generate(
+    *,
+    task: Annotated[str, Parameter(help="A task's number, 1 to 20, or all.")],
+    out: Annotated[Path, Parameter(help="Directory for the files.")],
+    questions: Annotated[
+        int, Parameter(help="Questions to train and validate on (90 / 10); 1,000 to test.")
+    ] = 10_000,
+    seed: Annotated[int, Parameter(help="The same seed gives the same files.")] = 0,
+) -> int:
+    """Write stories from the simulator, in the layout of the official en-valid-10k."""
+    from tpr_rnn.data.babi import format_story
+    from tpr_rnn.data.corpus import parse_task
+    from tpr_rnn.data.simulator import TASK_NAMES
+    from tpr_rnn.data.simulator import generate as tell_stories
+
+    number = parse_task(task)
+    for each in TASK_NAMES if number is None else [number]:
+        for split, stories in tell_stories(each, questions=questions, seed=seed).items():
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                path = out / f"qa{each}_{split}.txt"
+                path.write_text("".join(map(format_story, stories)), encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise UserError(f"{out}: cannot be written ({error.strerror})") from error
+        print(f"{out}: qa{each}_train.txt, qa{each}_valid.txt, qa{each}_test.txt")
+    return 0
+
+
+def fetch(
+    *, out: Annotated[Path, Parameter(help="Directory for the archive.")] = Path("data")
+) -> int:
+    """Download the official bAbI data, with a checksum."""
+    from tpr_rnn.data.download import fetch as fetch_archive
+
+    directory = fetch_archive(out)
+    print(f"The paper's data is in {directory}. Next:\n  tpr-rnn train --task 1 --data {directory}")
+    return 0
+
+
+def describe(
+    directory: Annotated[Path, Parameter(help="Directory of bAbI files.")],
+    *,
+    json: JsonOption = False,
+) -> int:
+    """Show what a directory holds: tasks, questions, vocabulary, lengths, what is missing."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from tpr_rnn.data.describe import describe as describe_directory
+    from tpr_rnn.data.directory import SPLITS
+
+    tasks = describe_directory(directory)
+    absent = [task for task in range(1, 21) if task not in {each.task for each in tasks}]
+    gaps = {each.task: [split for split in SPLITS if split not in each.questions] for each in tasks}
+    table = Table("task", title=str(directory))
+    for heading in (*SPLITS, "words", "longest", "told", "at most", "sentences", "questions"):
+        table.add_column(heading, justify="right")
+    for each in tasks:
+        table.add_row(
+            str(each.task),
+            *(str(each.questions.get(split, "-")) for split in SPLITS),
+            str(each.vocabulary),
+            str(each.words),
+            f"{each.mean_sentences:.1f}",
+            str(each.most_sentences),
+            str(each.different_sentences),
+            str(each.different_questions),
+        )
+    console = Console(stderr=json, highlight=False)
+    console.print(table)
+    console.print(
+        "train, valid, test: questions; words: vocabulary with the padding; longest: words of the "
+        "longest sentence; told, at most: sentences before a question, mean and most; sentences, "
+        "questions: different ones."
+    )
+    for task, missing in gaps.items():
+        if missing == ["valid"]:
+            console.print(f"task {task}: no valid file; the last tenth of train serves")
+        elif missing:
+            console.print(f"task {task}: no {' and no '.join(missing)} file")
+    if absent:
+        console.print(f"missing tasks: {', '.join(map(str, absent))}")
+    if json:
+        print_json({"tasks": [asdict(each) for each in tasks], "missing_tasks": absent})
+    return 0

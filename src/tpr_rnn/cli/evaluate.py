@@ -1,0 +1,62 @@
+"""`tpr-rnn evaluate`: errors of a trained model."""
+
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from tpr_rnn.cli.options import DataOption, JsonOption, RunArgument, data_directory, print_json
+from tpr_rnn.errors import UserError
+
+
+def evaluate(
+    run: RunArgument,
+    *,
+    data: DataOption = None,
+    split: Annotated[
+        Literal["train", "valid", "test"], Parameter(help="Questions to score on.")
+    ] = "test",
+    json: JsonOption = False,
+) -> int:
+    """Score a trained model: the error of each task and the mean over tasks."""
+    from rich.console import Console
+
+    from tpr_rnn.cli.training_view import error_table
+    from tpr_rnn.data.corpus import GENERATED, load_corpus, parse_task
+    from tpr_rnn.data.encoding import encode
+    from tpr_rnn.models.reader import Reader
+    from tpr_rnn.models.scoring import score
+    from tpr_rnn.training.run import RunConfig
+
+    reader = Reader.load(run)
+    config = RunConfig.of(run)
+    directory = data_directory(data)
+    corpus = load_corpus(directory, parse_task(config.task), [split])
+    cap = config.settings.recipe.cap
+    try:
+        encoded = encode(corpus.split(split), reader.vocabulary, reader.model.config.words, cap)
+    except UserError as error:
+        raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
+    scores = score(reader.model, encoded)
+
+    key = f"{split}_error"
+    result: dict[str, Any] = {
+        "task": config.task,
+        "seed": config.seed,
+        "preset": config.preset,
+        "data": corpus.name,
+        "split": split,
+        key: round(scores.error, 4),
+        "per_task": {str(task): {key: round(err, 4)} for task, err in scores.errors.items()},
+        "questions": len(encoded),
+        "data_sha256": corpus.sha256,
+    }
+    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    console.print(f"{run} on {len(encoded)} {split} questions from {directory or corpus.name}")
+    if directory is None and config.data is not None:
+        console.print(f"It was trained on {config.data}; add --data to score it there.")
+    for task, lack in corpus.lacking.items():
+        console.print(f"without task {task}: {lack}")
+    console.print(error_table({split: key}, result["per_task"], result))
+    if json:
+        print_json(result)
+    return 0

@@ -1,0 +1,51 @@
+"""Options that several commands share."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+RunArgument = Annotated[Path, Parameter(help="Run directory, as `tpr-rnn train` makes it.")]
+DataOption = Annotated[
+    Path | None,
+    Parameter(
+        help="Directory of bAbI files, in any official layout. Absent: that of the environment "
+        "variable TPR_RNN_DATA, else generated stories."
+    ),
+]
+JsonOption = Annotated[
+    bool,
+    Parameter(
+        name="--json", negative="", help="One JSON document on standard output, the rest elsewhere."
+    ),
+]
+
+
+def data_directory(given: Path | None) -> Path | None:
+    """The directory that was asked for, or None for generated stories."""
+    if given is not None:
+        return given
+    from_environment = os.environ.get("TPR_RNN_DATA")
+    return Path(from_environment) if from_environment else None
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """The one document that `--json` promises on standard output."""
+    print(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def command() -> str:
+    """What to type for this program: its name, or its path where the name would not be found."""
+    if shutil.which("tpr-rnn"):
+        return "tpr-rnn"
+    script = Path(sys.executable).parent / "tpr-rnn"
+    if script.is_relative_to(Path.cwd()):
+        script = script.relative_to(Path.cwd())
+    return str(script)

@@ -1,0 +1,174 @@
+"""What a person sees of a training run: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from tpr_rnn import __version__
+from tpr_rnn.cli.options import command
+from tpr_rnn.data.corpus import GENERATED
+from tpr_rnn.training.run import Run
+from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
+
+LINE_SECONDS = 5.0
+"""Where there is no terminal, a line at most this often."""
+
+
+class TrainingView:
+    """Shows one run from start to end."""
+
+    def __init__(self, directory: Path, to_stderr: bool) -> None:
+        self.directory = directory
+        self.console = Console(stderr=to_stderr, highlight=False, soft_wrap=True)
+        self._progress: Progress | None = None
+
+    @contextmanager
+    def watching(self, run: Run) -> Iterator[None]:
+        """Say what is about to happen, and keep the bar alive while it does."""
+        self._run = run
+        self._loss = float("nan")
+        self._valid = "-"
+        self._begun = self._last_line = time.monotonic()
+        self._first_step = run.trainer.progress.step
+        self._say_start()
+        if not self.console.is_terminal:
+            yield
+            return
+        self._progress = Progress(
+            TextColumn("step"),
+            MofNCompleteColumn(),
+            BarColumn(bar_width=None),
+            TextColumn("{task.description}"),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=self.console,
+            refresh_per_second=4,
+        )
+        with self._progress:
+            trainer = run.trainer
+            self._bar = self._progress.add_task(
+                self._state(), total=trainer.steps, completed=trainer.progress.step
+            )
+            yield
+        self._progress = None
+
+    def show(self, event: Event) -> None:
+        """Show an event of the run."""
+        if isinstance(event, Stepped):
+            self._loss = event.loss
+            if self._progress is not None and event.step % 10 == 0:
+                self._progress.update(self._bar, completed=event.step, description=self._state())
+        elif isinstance(event, Evaluated):
+            self._valid = f"{event.valid.error:.2f} %"
+            now = time.monotonic()
+            if self._progress is not None:
+                self._progress.update(self._bar, completed=event.step, description=self._state())
+            elif now - self._last_line > LINE_SECONDS or event.step == self._run.trainer.steps:
+                self._last_line = now
+                left = (now - self._begun) / max(event.step - self._first_step, 1)
+                left *= self._run.trainer.steps - event.step
+                self.console.print(
+                    f"step {event.step}/{self._run.trainer.steps} | {self._state()} "
+                    f"| at most {left:.0f} s left"
+                )
+        elif isinstance(event, Restarted):
+            self.console.print(
+                f"NaN in the first steps (step {event.step}): starting anew with seed {event.seed}"
+            )
+        elif isinstance(event, RateHalved):
+            self.console.print(f"step {event.step}: validation loss low enough, rate halved")
+        else:
+            self.console.print(f"step {event.step}: stopped early: {event.reason}")
+
+    def interrupted(self, run: Run, resume_command: str) -> None:
+        """After Ctrl-C: where the run stands and how to go on."""
+        step, steps = run.trainer.progress.step, run.trainer.steps
+        self.console.print(
+            f"Interrupted at step {step} of {steps}; everything is saved. To go on:\n"
+            f"  {resume_command}"
+        )
+
+    def finished_before(self, result: dict[str, Any]) -> None:
+        """A run that needs no resuming."""
+        self.console.print(
+            f"{self.directory}: finished already, nothing to resume "
+            f"(test error {result['test_error']:.2f} %)."
+        )
+
+    def result(self, run: Run, result: dict[str, Any]) -> None:
+        """The errors, what was saved where, and what to type next."""
+        self.console.print(
+            error_table({"valid": "valid_error", "test": "test_error"}, result["per_task"], result)
+        )
+        passed = f"{result['steps']} steps in {_duration(result['seconds'])}"
+        self.console.print(f"{passed}; best on validation at step {result['best_step']}.")
+        names = "model.safetensors, config.json, metrics.jsonl, result.json"
+        self.console.print(f"Saved in {self.directory}: {names}")
+        source = "" if run.config.data is None else f" --data {run.config.data}"
+        self.console.print(
+            f"Next:\n  {command()} ask {self.directory}\n"
+            f"  {command()} evaluate {self.directory}{source}"
+        )
+
+    def _say_start(self) -> None:
+        run, trainer = self._run, self._run.trainer
+        config, progress = run.config, trainer.progress
+        say = self.console.print
+        python = ".".join(map(str, sys.version_info[:3]))
+        device = f"{config.device}, {config.threads} thread(s)"
+        say(f"tpr-rnn {__version__} | Python {python} | torch {torch.__version__} | {device}")
+        source = "generated by the simulator" if run.corpus.name == GENERATED else config.data
+        sizes = ", ".join(f"{len(data)} {split}" for split, data in run.data.items())
+        say(f"stories    {source}: {sizes} questions, {len(run.vocabulary)} words")
+        for task, lack in run.corpus.lacking.items():
+            say(f"           without task {task}: {lack}")
+        model = trainer.config
+        parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
+        say(
+            f"model      entity {model.entity_size}, relation {model.relation_size}, hidden "
+            f"{model.hidden_size or model.vocabulary_size}; {', '.join(model.operations)}; "
+            f"{parameters:,} parameters"
+        )
+        say(
+            f"training   preset {config.preset}, seed {config.seed}: "
+            f"{config.settings.recipe.epochs} epochs, {trainer.steps} steps at most"
+        )
+        say(f"run        {self.directory}")
+        if progress.step:
+            say(f"resuming   from step {progress.step} of {trainer.steps}")
+
+    def _state(self) -> str:
+        progress = self._run.trainer.progress
+        best = "-" if progress.best_step is None else f"{progress.best[0]:.2f} %"
+        seconds = time.monotonic() - self._begun
+        speed = (progress.step - self._first_step) / max(seconds, 1e-9)
+        return (
+            f"loss {self._loss:.4f} | valid error {self._valid} | best {best} | {speed:.0f} steps/s"
+        )
+
+
+def error_table(
+    columns: dict[str, str], per_task: dict[str, dict[str, float]], total: dict[str, Any]
+) -> Table:
+    """Errors by task; the last line is the mean over tasks."""
+    table = Table("task", title="error in %")
+    for heading in columns:
+        table.add_column(heading, justify="right")
+    for task, errors in per_task.items():
+        table.add_row(task, *(f"{errors[key]:.2f}" for key in columns.values()))
+    if len(per_task) > 1:
+        table.add_section()
+        table.add_row("mean", *(f"{total[key]:.2f}" for key in columns.values()))
+    return table
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"

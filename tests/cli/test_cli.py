@@ -1,0 +1,227 @@
+"""The command line as a person or a program meets it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tpr_rnn.cli import main
+
+QUICK = ["--set", "epochs=2"]
+
+
+def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "TPR_RNN_DATA"}
+    return subprocess.run(
+        [sys.executable, "-m", "tpr_rnn", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment | {"COLUMNS": "100"},
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("data")
+    done = run("data", "generate", "--task", "1", "--questions", "1000", "--out", str(directory))
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("runs") / "one"
+    settings = ("--set", "epochs=40", "--set", "batch_size=32")
+    done = run("train", "--task", "1", "--data", str(data), "--out", str(directory), *settings)
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.fixture
+def story(tmp_path):
+    path = tmp_path / "story.txt"
+    path.write_text("Mary went to the kitchen.\nJohn moved to the garden.\n")
+    return path
+
+
+def test_help_does_not_import_torch() -> None:
+    script = (
+        "import sys; from tpr_rnn.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for command in ("train", "evaluate", "ask", "data"):
+        assert command in done.stdout
+
+
+def test_training_says_what_it_does_and_saves_it(trained) -> None:
+    names = {path.name for path in trained.iterdir()}
+    assert names == {"config.json", "model.safetensors", "metrics.jsonl", "result.json"}
+    result = json.loads((trained / "result.json").read_text())
+    assert result["test_error"] <= 5
+    assert result["data"] != "generated"
+
+
+def test_train_with_json_prints_one_document(data, tmp_path) -> None:
+    done = run(
+        "train", "--task", "1", "--data", str(data), "--out", str(tmp_path / "r"), "--json", *QUICK
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == json.loads((tmp_path / "r" / "result.json").read_text())
+    assert "preset default, seed 0" in done.stderr
+
+
+def test_a_finished_run_has_nothing_to_resume(trained) -> None:
+    done = run("train", "--out", str(trained), "--resume")
+    assert done.returncode == 0
+    assert "nothing to resume" in done.stdout
+
+
+def test_resume_begins_a_run_that_is_not_there(data, tmp_path) -> None:
+    arguments = ["train", "--task", "1", "--data", str(data), "--out", str(tmp_path / "new")]
+    assert run(*arguments, "--resume", *QUICK).returncode == 0
+
+
+def test_ctrl_c_saves_and_shows_how_to_go_on(data, tmp_path) -> None:
+    directory = tmp_path / "a run"
+    arguments = ["train", "--task", "1", "--data", str(data), "--out", str(directory)]
+    settings = ["--set", "epochs=500", "--set", "stop_after_perfect=none"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tpr_rnn", *arguments, *settings],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (directory / "metrics.jsonl").exists():
+        assert time.monotonic() < deadline, "no evaluation within a minute"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert re.search(r"Interrupted at step \d+ of 4000; everything is saved", output)
+    assert f"train --out '{directory}' --resume" in output
+    assert "Traceback" not in output
+    assert (directory / "checkpoint.safetensors").exists()
+
+
+def test_evaluate(trained, data) -> None:
+    result = json.loads((trained / "result.json").read_text())
+    for split in ("test", "valid"):
+        done = run("evaluate", str(trained), "--data", str(data), "--split", split, "--json")
+        assert done.returncode == 0, done.stderr
+        scores = json.loads(done.stdout)
+        assert scores[f"{split}_error"] == result[f"{split}_error"]
+        assert scores["per_task"]["1"] == {f"{split}_error": result[f"{split}_error"]}
+        assert scores["data_sha256"]
+
+
+def test_evaluate_without_data_uses_generated_stories_and_says_so(trained) -> None:
+    done = run("evaluate", str(trained))
+    assert done.returncode == 0
+    assert "1000 test questions from generated" in done.stdout
+    assert "It was trained on" in done.stdout
+
+
+def test_ask(trained, story) -> None:
+    question = ("--story", str(story), "--question", "Where is Mary?")
+    done = run("ask", str(trained), *question)
+    assert done.returncode == 0
+    assert re.search(r"kitchen +\d+\.\d\d%", done.stdout)
+    done = run("ask", str(trained), *question, "--json")
+    answer = json.loads(done.stdout)
+    assert answer["answer"] == "kitchen"
+    assert answer["answers"][0]["word"] == "kitchen"
+    assert 0.5 < answer["answers"][0]["probability"] <= 1
+
+
+def test_the_prompt(trained, story) -> None:
+    lines = "Sandra went to the office\nWhere is Sandra?\nWhere is Bob?\nundo\nstory\nwords\nquit\n"
+    done = run("ask", str(trained), "--story", str(story), input=lines)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"office +\d+\.\d\d%", done.stdout)
+    assert "never seen the word 'bob'" in done.stdout
+    assert "hallway" in done.stdout
+    assert run("ask", str(trained), input="Mary went home\n").returncode == 0
+
+
+def test_describe(data) -> None:
+    done = run("data", "describe", str(data), "--json")
+    described = json.loads(done.stdout)
+    assert described["tasks"][0]["questions"] == {"train": 900, "valid": 100, "test": 1000}
+    assert described["missing_tasks"] == list(range(2, 21))
+    assert "missing tasks: 2, 3" in done.stderr
+
+
+def test_generate_repeats(data, tmp_path) -> None:
+    run("data", "generate", "--task", "1", "--questions", "1000", "--out", str(tmp_path))
+    for path in data.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
+
+
+def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("TPR_RNN_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit) as end:
+        main(["train", "--task", "1", "--out", str(tmp_path / "run")])
+    assert end.value.code == 2
+    assert "nowhere: no such directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["trian"], "trian"),
+        (["train"], "which task?"),
+        (["train", "--task", "21"], "there is no task 21"),
+        (["train", "--task", "one"], "'one' is no task"),
+        (["train", "--task", "1", "--preset", "best"], "unknown preset 'best'"),
+        (["train", "--task", "1", "--seed", "x"], "seed"),
+        (["train", "--task", "1", "--seed", "-1"], "--seed must be 0 or more"),
+        (["train", "--task", "1", "--operations", "move"], "move needs write"),
+        (["train", "--task", "1", "--operations", "erase"], "unknown memory operation 'erase'"),
+        (["train", "--task", "1", "--set", "speed=9"], "unknown setting 'speed'"),
+        (["train", "--task", "1", "--set", "epochs"], "--set takes NAME=VALUE"),
+        (["train", "--task", "1", "--threads", "0"], "--threads"),
+        (["train", "--task", "1", "--device", "toaster"], "--device"),
+        (["train", "--task", "1", "--data", "NOWHERE"], "NOWHERE: no such directory"),
+        (["train", "--task", "2", "--data", "DATA"], "task 2 has no train"),
+        (["train", "--task", "1", "--out", "TRAINED"], "there is a run already"),
+        (["train", "--task", "1", "--out", "TRAINED", "--resume", "--seed", "9"], "has seed 0"),
+        (["train", "--out", "NOWHERE", "--resume"], "which task?"),
+        (["evaluate", "NOWHERE"], "no such file"),
+        (["evaluate", "TRAINED", "--split", "all"], "split"),
+        (["ask", "TRAINED", "--story", "NOWHERE", "--question", "?"], "cannot be read"),
+        (["ask", "TRAINED", "--question", "Where is Marry?"], "'marry' (did you mean mary?)"),
+        (["ask", "TRAINED", "--json"], "--json needs a --question"),
+        (["data", "describe", "NOWHERE"], "no such directory"),
+        (["data", "generate", "--task", "99", "--out", "NOWHERE"], "there is no task 99"),
+        (["data", "generate", "--task", "1", "--questions", "-5", "--out", "NOWHERE"], "questions"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_gets_one_message_and_status_2(
+    arguments, message, trained, data, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = {"NOWHERE": tmp_path / "NOWHERE", "TRAINED": trained, "DATA": data}
+    with pytest.raises(SystemExit) as end:
+        main([str(places.get(argument, argument)) for argument in arguments])
+    assert end.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert not (tmp_path / "runs").exists()
+    assert not (tmp_path / "NOWHERE").exists()
