@@ -53,11 +53,10 @@ def tell_by_hand(story, operations, entity_size, relation_size):
 )
 def test_memory_follows_the_equations(form, operations) -> None:
     generator = torch.Generator().manual_seed(0)
-    sizes = (3, 3, 2, 2, 2)
-    associations = Associations(
-        *(torch.randn(1, 4, size, generator=generator, dtype=torch.float64) for size in sizes)
-    )
-    story = [[vectors[0, t].tolist() for vectors in associations] for t in range(4)]
+    said = torch.randn(1, 4, 3 + 3 + 2 + 2 + 2, generator=generator, dtype=torch.float64)
+    associations = Associations(said, entity_size=3)
+    parts = associations.parts()
+    story = [[vectors[0, t].tolist() for vectors in parts] for t in range(4)]
     expected = torch.tensor(tell_by_hand(story, operations, 3, 2), dtype=torch.float64)
     _, memory = form(associations, operations=operations)
     torch.testing.assert_close(densify(memory).tensor[0], expected, rtol=1e-9, atol=1e-9)

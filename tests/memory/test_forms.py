@@ -5,15 +5,27 @@ import torch
 from torch import Tensor
 
 from tpr_rnn.memory import (
+    OPERATIONS,
     Associations,
     DenseMemory,
     FactoredMemory,
     Memory,
     densify,
+    native,
     parallel,
     read,
     sequential,
 )
+
+
+@pytest.fixture(autouse=True, params=["native", "torch"])
+def solver(request, monkeypatch) -> None:
+    """Every test runs with the compiled kernel, and again without it."""
+    if request.param == "torch":
+        monkeypatch.setattr(native, "usable", lambda tensor: False)
+    elif not native.usable(torch.zeros(1)):
+        pytest.skip(native.status())
+
 
 SUBSETS = [
     ("write",),
@@ -33,13 +45,16 @@ def random_associations(
 
     def vectors(size: int) -> Tensor:
         x = torch.randn(batch, time, size, generator=generator, dtype=torch.float64)
-        return (x / size**0.5).requires_grad_()
+        return x / size**0.5
 
-    sizes = (entity, entity, relation, relation, relation)
-    return Associations(*(vectors(size) for size in sizes))
+    sizes = {"e1": entity, "e2": entity, "r1": relation, "r2": relation, "r3": relation}
+    said = Associations.of(**{name: vectors(size) for name, size in sizes.items()})
+    return said._replace(said=said.said.detach().requires_grad_())
 
 
-def random_state(kind: str, batch: int, entity: int, relation: int, seed: int) -> Memory | None:
+def random_state(
+    kind: str, batch: int, entity: int, relation: int, seed: int, operations=OPERATIONS
+) -> Memory | None:
     generator = torch.Generator().manual_seed(seed)
 
     def tensor(*shape: int) -> Tensor:
@@ -50,8 +65,20 @@ def random_state(kind: str, batch: int, entity: int, relation: int, seed: int) -
     if kind == "dense":
         return DenseMemory(tensor(batch, entity, relation, entity))
     return FactoredMemory(
-        tensor(batch, 4, entity), tensor(batch, 4, relation), tensor(batch, 4, entity)
+        random_associations(batch, 4, entity, relation, seed),
+        tensor(batch, 4, len(operations), entity),
+        operations,
     )
+
+
+def leaves(associations: Associations, state: Memory | None) -> dict[str, Tensor]:
+    """All that a gradient can flow to."""
+    found = {"what is said": associations.said}
+    if isinstance(state, DenseMemory):
+        found["the tensor before"] = state.tensor
+    elif state is not None:
+        found |= {"what was said before": state.associations.said, "changes before": state.change}
+    return found
 
 
 def outputs_and_gradients(form, associations, *, state, probes, **settings) -> dict[str, Tensor]:
@@ -63,19 +90,21 @@ def outputs_and_gradients(form, associations, *, state, probes, **settings) -> d
     for output in (changes, densify(memory).tensor, reads):
         weight = torch.randn(output.shape, generator=generator, dtype=torch.float64)
         loss = loss + (output * weight).sum()
-    inputs = {**associations._asdict(), **(state._asdict() if state is not None else {})}
+    inputs = leaves(associations, state)
     gradients = torch.autograd.grad(loss, list(inputs.values()), allow_unused=True)
     results = {"changes": changes, "memory": densify(memory).tensor, "reads": reads}
     for (name, value), gradient in zip(inputs.items(), gradients, strict=True):
-        # An ablated operation leaves its inputs without any gradient.
-        gradient = torch.zeros_like(value) if gradient is None else gradient
-        results[f"gradient of {name}"] = gradient
+        # A story of no sentences uses nothing that is said.
+        results[f"gradient of {name}"] = torch.zeros_like(value) if gradient is None else gradient
     return results
 
 
 def assert_same(associations, *, operations, lengths, state, chunk) -> None:
-    batch, _, entity = associations.e1.shape
-    relation = associations.r1.shape[2]
+    batch, entity, relation = (
+        len(associations.said),
+        associations.entity_size,
+        associations.relation_size,
+    )
     generator = torch.Generator().manual_seed(5)
     probes = [
         torch.randn(batch, 3, size, generator=generator, dtype=torch.float64)
@@ -102,7 +131,7 @@ def test_parallel_equals_sequential(operations, state, chunk) -> None:
         associations,
         operations=operations,
         lengths=torch.tensor([13, 0, 1, 7]),
-        state=random_state(state, 4, 5, 3, seed=2),
+        state=random_state(state, 4, 5, 3, seed=2, operations=operations),
         chunk=chunk,
     )
 
@@ -146,8 +175,7 @@ def test_a_story_may_be_told_in_pieces(form, kind) -> None:
     cuts = [0, *sorted(torch.randperm(17, generator=torch.Generator().manual_seed(6))[:4].tolist())]
     changes = []
     for begin, end in zip(cuts, [*cuts[1:], 17], strict=True):
-        piece = Associations(*(vectors[:, begin:end] for vectors in associations))
-        change, state = form(piece, state=state)
+        change, state = form(associations.between(begin, end), state=state)
         changes.append(change)
     torch.testing.assert_close(torch.cat(changes, dim=1), whole_changes, **TOLERANCE)
     torch.testing.assert_close(densify(state).tensor, densify(whole).tensor, **TOLERANCE)
@@ -176,8 +204,10 @@ def test_reads_of_either_kind_agree() -> None:
 
 def test_float32_stays_close() -> None:
     double = random_associations(4, 60, 15, 10, seed=10)
-    unit = Associations(*(torch.nn.functional.normalize(v, dim=2) for v in double))
-    single = Associations(*(vectors.detach().float() for vectors in unit))
+    unit = Associations.of(
+        **{n: torch.nn.functional.normalize(v, dim=2) for n, v in double.parts()._asdict().items()}
+    )
+    single = unit._replace(said=unit.said.detach().float())
     expected = densify(sequential(unit)[1]).tensor
     actual = densify(parallel(single)[1]).tensor
     torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-5)

@@ -19,13 +19,13 @@ def orthonormal(count: int, size: int, generator: torch.Generator) -> Tensor:
 
 def random_story(seed: int, batch: int, time: int) -> Associations:
     generator = torch.Generator().manual_seed(seed)
-    sizes = (5, 5, 3, 3, 3)
-    return Associations(
-        *(
-            torch.randn(batch, time, size, generator=generator, dtype=torch.float64) / size**0.5
-            for size in sizes
-        )
-    )
+    said = torch.randn(batch, time, 5 + 5 + 3 + 3 + 3, generator=generator, dtype=torch.float64)
+    return Associations(said / 2, entity_size=5)
+
+
+def changed(story: Associations, **parts: Tensor) -> Associations:
+    """The same story with some parts of its sentences replaced."""
+    return Associations.of(**story.parts()._asdict() | parts)
 
 
 def final(form, story: Associations, **settings) -> Tensor:
@@ -43,7 +43,8 @@ def test_what_is_bound_with_orthonormal_keys_is_unbound_exactly(form, seed, fact
     which = torch.randperm(12, generator=generator)[:facts]
     e1, r1 = entities[which // 3], relations[which % 3]
     e2 = torch.randn(facts, 6, generator=generator, dtype=torch.float64)
-    story = Associations(*(v.unsqueeze(0) for v in (e1, e2, r1, r1, r1)))
+    parts = {"e1": e1, "e2": e2, "r1": r1, "r2": r1, "r3": r1}
+    story = Associations.of(**{name: vectors.unsqueeze(0) for name, vectors in parts.items()})
     _, memory = form(story, operations=("write",))
     found = read(memory, e1.unsqueeze(0), r1.unsqueeze(0))[0]
     torch.testing.assert_close(found, e2, **CLOSE)
@@ -54,11 +55,13 @@ def test_what_is_bound_with_orthonormal_keys_is_unbound_exactly(form, seed, fact
 @settings(max_examples=25, deadline=None)
 def test_telling_the_same_fact_again_changes_nothing(form, seed) -> None:
     story = random_story(seed, batch=1, time=5)
-    unit = story._replace(
-        e1=torch.nn.functional.normalize(story.e1, dim=2),
-        r1=torch.nn.functional.normalize(story.r1, dim=2),
+    parts = story.parts()
+    unit = changed(
+        story,
+        e1=torch.nn.functional.normalize(parts.e1, dim=2),
+        r1=torch.nn.functional.normalize(parts.r1, dim=2),
     )
-    again = Associations(*(torch.cat([v, v[:, -1:]], dim=1) for v in unit))
+    again = unit._replace(said=torch.cat([unit.said, unit.said[:, -1:]], dim=1))
     once, twice = (final(form, s, operations=("write",)) for s in (unit, again))
     torch.testing.assert_close(once, twice, **CLOSE)
 
@@ -72,7 +75,7 @@ def test_a_new_fact_replaces_the_old_one(form, seed) -> None:
     first, second = torch.randn(2, 5, generator=generator, dtype=torch.float64)
     keys = {"e1": e1.expand(1, 2, -1), **{r: r1.expand(1, 2, -1) for r in ("r1", "r2", "r3")}}
     _, memory = form(
-        Associations(e2=torch.stack([first, second]).unsqueeze(0), **keys), operations=("write",)
+        Associations.of(e2=torch.stack([first, second]).unsqueeze(0), **keys), operations=("write",)
     )
     torch.testing.assert_close(read(memory, e1[None], r1[None])[0], second, **CLOSE)
 
@@ -85,7 +88,7 @@ def test_move_keeps_what_write_displaces(form, seed) -> None:
     (e1,), (now, before) = orthonormal(1, 5, generator), orthonormal(2, 3, generator)
     first, second = torch.randn(2, 5, generator=generator, dtype=torch.float64)
     two = (1, 2, -1)
-    story = Associations(
+    story = Associations.of(
         e1=e1.expand(*two),
         e2=torch.stack([first, second]).unsqueeze(0),
         r1=now.expand(*two),
@@ -104,7 +107,8 @@ def test_backlink_leads_from_target_to_source(form, seed) -> None:
     generator = torch.Generator().manual_seed(seed)
     mary, kitchen = orthonormal(2, 5, generator)
     is_at, holds = orthonormal(2, 3, generator)
-    story = Associations(*(v[None, None] for v in (mary, kitchen, is_at, is_at, holds)))
+    parts = {"e1": mary, "e2": kitchen, "r1": is_at, "r2": is_at, "r3": holds}
+    story = Associations.of(**{name: vector[None, None] for name, vector in parts.items()})
     _, memory = form(story, operations=("write", "backlink"))
     torch.testing.assert_close(read(memory, kitchen[None], holds[None])[0], mary, **CLOSE)
     torch.testing.assert_close(read(memory, mary[None], is_at[None])[0], kitchen, **CLOSE)
@@ -117,7 +121,7 @@ def test_padding_changes_nothing(form, seed, lengths) -> None:
     story = random_story(seed, batch=len(lengths), time=6)
     padded = final(form, story, lengths=torch.tensor(lengths))
     for row, length in enumerate(lengths):
-        alone = Associations(*(v[row : row + 1, :length] for v in story))
+        alone = story._replace(said=story.said[row : row + 1, :length])
         torch.testing.assert_close(padded[row], final(form, alone)[0], **CLOSE)
 
 
@@ -127,7 +131,7 @@ def test_padding_changes_nothing(form, seed, lengths) -> None:
 def test_the_order_of_the_batch_changes_nothing(form, seed) -> None:
     story = random_story(seed, batch=4, time=5)
     order = torch.randperm(4, generator=torch.Generator().manual_seed(seed))
-    shuffled = Associations(*(v[order] for v in story))
+    shuffled = story._replace(said=story.said[order])
     torch.testing.assert_close(final(form, shuffled), final(form, story)[order], **CLOSE)
 
 
@@ -137,8 +141,8 @@ def test_the_order_of_the_batch_changes_nothing(form, seed) -> None:
 def test_facts_with_orthogonal_keys_may_be_told_in_any_order(form, seed) -> None:
     generator = torch.Generator().manual_seed(seed)
     e1 = orthonormal(4, 5, generator).unsqueeze(0)
-    story = random_story(seed, batch=1, time=4)._replace(e1=e1)
+    story = changed(random_story(seed, batch=1, time=4), e1=e1)
     order = torch.randperm(4, generator=generator)
-    shuffled = Associations(*(v[:, order] for v in story))
+    shuffled = story._replace(said=story.said[:, order])
     one, other = (final(form, s, operations=("write", "move")) for s in (story, shuffled))
     torch.testing.assert_close(one, other, **CLOSE)

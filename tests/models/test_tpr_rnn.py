@@ -155,6 +155,14 @@ def test_layer_norm_is_a_setting(data) -> None:
     torch.testing.assert_close(found["i1"], read)
 
 
+@pytest.mark.parametrize("setting", ["symbol_dropout", "hidden_dropout"])
+def test_dropout_is_for_training_alone(data, setting) -> None:
+    batch = every_question(data)
+    plain, noisy = make_model(data), make_model(data, **{setting: 0.5})
+    assert not torch.equal(noisy(batch), noisy(batch))
+    assert torch.equal(noisy.eval()(batch), plain.eval()(batch))
+
+
 def test_float32_and_float64_agree(data) -> None:
     batch = every_question(data)
     single, double = make_model(data, torch.float32), make_model(data)
@@ -201,6 +209,7 @@ def test_a_seed_gives_one_model() -> None:
         ({"hidden_size": -1}, "hidden_size must be 1 or more"),
         ({"inference_steps": 0}, "inference_steps"),
         ({"embedding_scale": 0.0}, "embedding_scale"),
+        ({"hidden_dropout": 1.0}, "hidden_dropout must be at least 0 and under 1"),
         ({"operations": ("move",)}, "move needs write"),
     ],
 )

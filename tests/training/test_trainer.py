@@ -38,7 +38,12 @@ DATA = encode({1: STORIES}, VOCABULARY, WORDS)
 def make_trainer(seed: int = 0, **settings) -> Trainer:
     plain = {"batch_size": 8, "epochs": 3, "warmup_steps": 2, "beta1": 0.9, "beta2": 0.999}
     config = TPRRNNConfig(
-        vocabulary_size=len(VOCABULARY), words=WORDS, unit_vectors=True, embedding_scale=0.1
+        vocabulary_size=len(VOCABULARY),
+        words=WORDS,
+        unit_vectors=True,
+        embedding_scale=0.1,
+        symbol_dropout=0.05,
+        hidden_dropout=0.05,
     )
     return Trainer(config, Recipe(**plain | settings), train=DATA, valid=DATA, seed=seed)
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from tpr_rnn import __version__
 from tpr_rnn.cli.options import command
 from tpr_rnn.data.corpus import GENERATED
+from tpr_rnn.memory import native
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
 
@@ -140,6 +141,8 @@ class TrainingView:
             f"training   preset {config.preset}, seed {config.seed}: "
             f"{config.settings.recipe.epochs} epochs, {trainer.steps} steps at most"
         )
+        memory = native.status() if config.device == "cpu" else "plain PyTorch"
+        say(f"memory     parallel form, {memory}")
         say(f"run        {self.directory}")
         if progress.step:
             say(f"resuming   from step {progress.step} of {trainer.steps}")

@@ -1,5 +1,6 @@
 """The third-order tensor-product memory: pure functions, no parameters."""
 
+from tpr_rnn.memory import native
 from tpr_rnn.memory.operations import (
     OPERATIONS,
     Associations,
@@ -7,12 +8,12 @@ from tpr_rnn.memory.operations import (
     FactoredMemory,
     Memory,
     Operation,
+    Parts,
     check_operations,
     densify,
-    mask_padding,
-    read,
 )
 from tpr_rnn.memory.parallel import parallel
+from tpr_rnn.memory.reading import read
 from tpr_rnn.memory.sequential import sequential
 
 __all__ = [
@@ -22,9 +23,10 @@ __all__ = [
     "FactoredMemory",
     "Memory",
     "Operation",
+    "Parts",
     "check_operations",
     "densify",
-    "mask_padding",
+    "native",
     "parallel",
     "read",
     "sequential",

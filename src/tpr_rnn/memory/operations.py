@@ -1,7 +1,7 @@
 """Write, move and backlink as data (eq. 6, 9-14), and the state that they act on.
 
 Axes, here and everywhere: b batch, t sentence (time), w word, v symbol, h hidden, e entity,
-r relation, f filler (target entity), k key row (one for each operation of each sentence).
+r relation, f filler (target entity), o operation, k key row (an operation of a sentence).
 
 All three operations have one shape. At its *key*, the pair (source entity, relation), an
 operation adds a *change* to the memory: the content it stores minus what it found there.
@@ -40,8 +40,8 @@ def check_operations(names: Iterable[str]) -> tuple[Operation, ...]:
     return cast(tuple[Operation, ...], tuple(name for name in OPERATIONS if name in wanted))
 
 
-class Associations(NamedTuple):
-    """What the sentences of a batch of stories say: two entities and three relations each."""
+class Parts(NamedTuple):
+    """What sentences say: a source and a target entity, and three relations."""
 
     e1: Float[Tensor, "b t e"]
     e2: Float[Tensor, "b t e"]
@@ -49,28 +49,74 @@ class Associations(NamedTuple):
     r2: Float[Tensor, "b t r"]
     r3: Float[Tensor, "b t r"]
 
-    def sources(self, operations: tuple[Operation, ...]) -> Float[Tensor, "b t o e"]:
-        """The source entity of each operation's key."""
-        of = {"write": self.e1, "move": self.e1, "backlink": self.e2}
-        return torch.stack([of[name] for name in operations], dim=2)
 
-    def relations(self, operations: tuple[Operation, ...]) -> Float[Tensor, "b t o r"]:
-        """The relation of each operation's key."""
-        of = {"write": self.r1, "move": self.r2, "backlink": self.r3}
-        return torch.stack([of[name] for name in operations], dim=2)
+class Associations(NamedTuple):
+    """What the sentences of stories say, all parts of a sentence side by side in one tensor."""
 
-    def read_relations(self, operations: tuple[Operation, ...]) -> Float[Tensor, "b t o r"]:
-        """The relation with which each operation reads what its change takes away.
+    said: Float[Tensor, "b t d"]
+    """e1, e2, r1, r2, r3: d = 2 e + 3 r."""
+    entity_size: int
 
-        Move takes away m_hat - w_hat = F (e1, r2) - F (e1, r1), one read with r2 - r1.
+    @staticmethod
+    def of(
+        *,
+        e1: Float[Tensor, "b t e"],
+        e2: Float[Tensor, "b t e"],
+        r1: Float[Tensor, "b t r"],
+        r2: Float[Tensor, "b t r"],
+        r3: Float[Tensor, "b t r"],
+    ) -> "Associations":
+        """Put the parts together."""
+        return Associations(torch.cat((e1, e2, r1, r2, r3), dim=2), e1.shape[2])
+
+    @property
+    def relation_size(self) -> int:
+        """Dimension of the relations."""
+        return (self.said.shape[2] - 2 * self.entity_size) // 3
+
+    def parts(self) -> Parts:
+        """Take them apart by their paper names."""
+        e, r = self.entity_size, self.relation_size
+        return Parts(*self.said.split((e, e, r, r, r), dim=2))
+
+    def between(self, start: int, end: int) -> "Associations":
+        """Those of some of the sentences."""
+        return self._replace(said=self.said[:, start:end])
+
+    def until(self, lengths: Int[Tensor, " b"] | None) -> "Associations":
+        """Silence the sentences behind each story's end.
+
+        A zero source entity makes a zero key, so that nothing is read and nothing is written.
         """
-        of = {"write": self.r1, "move": self.r2 - self.r1, "backlink": self.r3}
-        return torch.stack([of[name] for name in operations], dim=2)
+        if lengths is None:
+            return self
+        told = torch.arange(self.said.shape[1], device=lengths.device) < lengths.unsqueeze(1)
+        return self._replace(said=torch.where(told.unsqueeze(2), self.said, 0.0))
 
-    def contents(self, operations: tuple[Operation, ...]) -> Float[Tensor, "b t o e"]:
-        """What each operation stores that is known before the memory is read."""
-        of = {"write": self.e2, "move": torch.zeros_like(self.e1), "backlink": self.e1}
-        return torch.stack([of[name] for name in operations], dim=2)
+
+class KeyRows(NamedTuple):
+    """The rows of the operations in use: a key each, how it reads, and what it stores."""
+
+    source: Float[Tensor, "b k e"]
+    relation: Float[Tensor, "b k r"]
+    read_relation: Float[Tensor, "b k r"]
+    content: Float[Tensor, "b k e"]
+
+
+def key_rows(associations: Associations, operations: tuple[Operation, ...]) -> KeyRows:
+    """Lay out the operations of each sentence as rows, sentence by sentence.
+
+    What a row's change takes away is one read: move takes away m_hat - w_hat, which is
+    F (e1, r2) - F (e1, r1) = F (e1, r2 - r1).
+    """
+    e1, e2, r1, r2, r3 = associations.parts()
+    row_of = {
+        "write": (e1, r1, r1, e2),
+        "move": (e1, r2, r2 - r1, torch.zeros_like(e1)),
+        "backlink": (e2, r3, r3, e1),
+    }
+    columns = zip(*(row_of[name] for name in operations), strict=True)
+    return KeyRows(*(torch.stack(column, dim=2).flatten(1, 2) for column in columns))
 
 
 class DenseMemory(NamedTuple):
@@ -81,56 +127,36 @@ class DenseMemory(NamedTuple):
     @staticmethod
     def zero(associations: Associations) -> "DenseMemory":
         """F_0, empty, for a batch of stories."""
-        batch, _, entity = associations.e1.shape
-        return DenseMemory(
-            associations.e1.new_zeros(batch, entity, associations.r1.shape[2], entity)
-        )
+        said, entity, relation = *associations, associations.relation_size
+        return DenseMemory(said.new_zeros(said.shape[0], entity, relation, entity))
 
 
 class FactoredMemory(NamedTuple):
-    """The same memory as the list of its changes: F = sum over k of source x relation x change."""
+    """The same memory as what was said and what that changed: a sum over all key rows.
 
-    source: Float[Tensor, "b k e"]
-    relation: Float[Tensor, "b k r"]
-    change: Float[Tensor, "b k f"]
+    F = sum over k of source_k x relation_k x change_k. Sentences behind a story's end have no
+    change, and so no part in it.
+    """
+
+    associations: Associations
+    change: Float[Tensor, "b t o f"]
+    operations: tuple[Operation, ...]
 
 
 Memory = DenseMemory | FactoredMemory
-
-
-def read(
-    memory: Memory, entity: Float[Tensor, "b *q e"], relation: Float[Tensor, "b *q r"]
-) -> Float[Tensor, "b *q f"]:
-    """Unbind: the filler that the memory holds for (entity, relation), as in eq. 9 and 17.
-
-    One read for each story, or, with an axis more, several.
-    """
-    one = entity.dim() == 2
-    if one:
-        entity, relation = entity.unsqueeze(1), relation.unsqueeze(1)
-    if isinstance(memory, DenseMemory):
-        filler = torch.einsum("bqe,bqr,berf->bqf", entity, relation, memory.tensor)
-    else:
-        # Attention over the changes, weighted by how well each one's key agrees with ours.
-        agreement = (entity @ memory.source.mT) * (relation @ memory.relation.mT)
-        filler = agreement @ memory.change
-    return filler.squeeze(1) if one else filler
 
 
 def densify(memory: Memory) -> DenseMemory:
     """The memory as a tensor, whatever its kind."""
     if isinstance(memory, DenseMemory):
         return memory
-    return DenseMemory(torch.einsum("bke,bkr,bkf->berf", *memory))
+    rows = key_rows(memory.associations, memory.operations)
+    keys = torch.einsum("bke,bkr->bker", rows.source, rows.relation)
+    return DenseMemory(torch.einsum("bker,bkf->berf", keys, memory.change.flatten(1, 2)))
 
 
-def mask_padding(associations: Associations, lengths: Int[Tensor, " b"] | None) -> Associations:
-    """Silence the sentences behind each story's end.
-
-    A zero source entity makes a zero key, so that nothing is read and nothing is written.
-    """
-    if lengths is None:
-        return associations
-    told = torch.arange(associations.e1.shape[1], device=lengths.device) < lengths.unsqueeze(1)
-    e1, e2 = (torch.where(told.unsqueeze(2), e, 0.0) for e in associations[:2])
-    return associations._replace(e1=e1, e2=e2)
+def join(first: FactoredMemory, second: FactoredMemory) -> FactoredMemory:
+    """The memory of a story told in two pieces."""
+    said = torch.cat((first.associations.said, second.associations.said), dim=1)
+    change = torch.cat((first.change, second.change), dim=1)
+    return second._replace(associations=second.associations._replace(said=said), change=change)

@@ -11,7 +11,6 @@ from tpr_rnn.memory.operations import (
     Memory,
     Operation,
     densify,
-    mask_padding,
 )
 
 
@@ -33,11 +32,12 @@ def sequential(
     Returns:
         The change that each operation made at its key (see `operations`), and the final memory.
     """
-    associations = mask_padding(associations, lengths)
+    associations = associations.until(lengths)
     memory = (DenseMemory.zero(associations) if state is None else densify(state)).tensor
     changes = []
-    for t in range(associations.e1.shape[1]):
-        e1, e2, r1, r2, r3 = (vectors[:, t] for vectors in associations)
+    parts = associations.parts()
+    for t in range(associations.said.shape[1]):
+        e1, e2, r1, r2, r3 = (vectors[:, t] for vectors in parts)
         step, update = [], torch.zeros_like(memory)
         if "write" in operations:
             w_hat = _retrieve(memory, e1, r1)  # eq. 9
@@ -53,8 +53,7 @@ def sequential(
             update = update - _bind(e2, r3, b_hat) + _bind(e2, r3, e1)  # eq. 14
         memory = memory + update  # eq. 4 and 6
         changes.append(torch.stack(step, dim=1))
-    batch, _, entity = associations.e1.shape
-    empty = memory.new_zeros(batch, 0, len(operations), entity)
+    empty = memory.new_zeros(len(memory), 0, len(operations), associations.entity_size)
     return torch.stack(changes, dim=1) if changes else empty, DenseMemory(memory)
 
 

@@ -1,9 +1,24 @@
 """The networks that take a sentence apart into entities and relations (eq. 7, 8, 15, 16)."""
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import dropout, normalize
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkShape:
+    """What the networks of a model have in common."""
+
+    symbol_size: int
+    hidden_size: int
+    entity_size: int
+    relation_size: int
+    unit_length: bool
+    symbol_dropout: float
+    hidden_dropout: float
 
 
 class EntityRelationNetworks(nn.Module):
@@ -15,37 +30,44 @@ class EntityRelationNetworks(nn.Module):
 
     def __init__(
         self,
-        *,
         entities: tuple[str, ...],
         relations: tuple[str, ...],
-        symbol_size: int,
-        hidden_size: int,
-        entity_size: int,
-        relation_size: int,
-        unit_length: bool,
+        shape: NetworkShape,
         generator: torch.Generator | None,
     ) -> None:
         super().__init__()
         self.entities = entities
         self.relations = relations
-        self.unit_length = unit_length
+        self.shape = shape
         networks = len(entities) + len(relations)
-        self.hidden_weight = _glorot(networks, symbol_size, hidden_size, generator)
-        self.hidden_bias = nn.Parameter(torch.zeros(networks, 1, hidden_size))
-        self.entity_weight = _glorot(len(entities), hidden_size, entity_size, generator)
-        self.entity_bias = nn.Parameter(torch.zeros(len(entities), 1, entity_size))
-        self.relation_weight = _glorot(len(relations), hidden_size, relation_size, generator)
-        self.relation_bias = nn.Parameter(torch.zeros(len(relations), 1, relation_size))
+        self.hidden_weight = _glorot(networks, shape.symbol_size, shape.hidden_size, generator)
+        self.hidden_bias = nn.Parameter(torch.zeros(networks, 1, shape.hidden_size))
+        self.entity_weight = _glorot(len(entities), shape.hidden_size, shape.entity_size, generator)
+        self.entity_bias = nn.Parameter(torch.zeros(len(entities), 1, shape.entity_size))
+        self.relation_weight = _glorot(
+            len(relations), shape.hidden_size, shape.relation_size, generator
+        )
+        self.relation_bias = nn.Parameter(torch.zeros(len(relations), 1, shape.relation_size))
 
-    def forward(self, sentences: Float[Tensor, "u v"]) -> dict[str, Float[Tensor, "u _"]]:
-        """The entities and relations of each sentence, by their paper names."""
+    def forward(self, sentences: Float[Tensor, "u v"]) -> Float[Tensor, "u d"]:
+        """The entities and relations of each sentence, side by side."""
+        shape = self.shape
+        sentences = dropout(sentences, shape.symbol_dropout, self.training)
         hidden = torch.tanh(sentences @ self.hidden_weight + self.hidden_bias)  # m u h
+        hidden = dropout(hidden, shape.hidden_dropout, self.training)
         split = len(self.entities)
         entity = torch.tanh(hidden[:split] @ self.entity_weight + self.entity_bias)  # m u e
         relation = torch.tanh(hidden[split:] @ self.relation_weight + self.relation_bias)  # m u r
-        if self.unit_length:
+        if shape.unit_length:
             entity, relation = normalize(entity, dim=2), normalize(relation, dim=2)
-        return dict(zip(self.entities + self.relations, (*entity, *relation), strict=True))
+        return torch.cat((*entity, *relation), dim=1)
+
+    def by_name(self, vectors: Float[Tensor, "*rows d"]) -> dict[str, Float[Tensor, "*rows _"]]:
+        """Take entities and relations apart, by their paper names."""
+        sizes = [self.shape.entity_size] * len(self.entities)
+        sizes += [self.shape.relation_size] * len(self.relations)
+        parts = vectors.split(sizes, dim=-1)
+        return dict(zip(self.entities + self.relations, parts, strict=True))
 
 
 def _glorot(

@@ -15,14 +15,14 @@ from tpr_rnn.memory import (
     OPERATIONS,
     Associations,
     Memory,
+    Parts,
     check_operations,
     densify,
-    mask_padding,
     parallel,
     read,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
-from tpr_rnn.models.networks import EntityRelationNetworks
+from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,10 @@ class TPRRNNConfig:
     """Scale entities and relations to length 1: it keeps the memory bounded. Not in the paper."""
     embedding_scale: float = 0.01
     """Word vectors start uniformly in +- this (appendix A)."""
+    symbol_dropout: float = 0.0
+    """Share of a sentence vector (V_Symbol) that is left out in training. Not in the paper."""
+    hidden_dropout: float = 0.0
+    """Share of the hidden layers (V_Hidden) that is left out in training. Not in the paper."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense; settle what follows from the rest."""
@@ -57,6 +61,9 @@ class TPRRNNConfig:
                 raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
         if self.hidden_size is not None and self.hidden_size < 1:
             raise UserError(f"hidden_size must be 1 or more, not {self.hidden_size}")
+        for name in ("symbol_dropout", "hidden_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
         if not self.embedding_scale > 0:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
         object.__setattr__(self, "operations", check_operations(self.operations))
@@ -92,30 +99,22 @@ class TPRRNN(nn.Module):
         self.config = config
         self.operations = check_operations(config.operations)
         self.tell = tell
-        sizes = {
-            "symbol_size": config.vocabulary_size,
-            "hidden_size": config.hidden_size or config.vocabulary_size,
-            "entity_size": config.entity_size,
-            "relation_size": config.relation_size,
-        }
+        shape = NetworkShape(
+            symbol_size=config.vocabulary_size,
+            hidden_size=config.hidden_size or config.vocabulary_size,
+            entity_size=config.entity_size,
+            relation_size=config.relation_size,
+            unit_length=config.unit_vectors,
+            symbol_dropout=config.symbol_dropout,
+            hidden_dropout=config.hidden_dropout,
+        )
         self.encoder = SentenceEncoder(
             config.vocabulary_size, config.words, config.embedding_scale, generator
         )
-        self.update = EntityRelationNetworks(  # eq. 7-8
-            entities=("e1", "e2"),
-            relations=("r1", "r2", "r3"),
-            unit_length=config.unit_vectors,
-            generator=generator,
-            **sizes,
-        )
+        self.update = EntityRelationNetworks(("e1", "e2"), ("r1", "r2", "r3"), shape, generator)
         steps = range(1, config.inference_steps + 1)
-        self.inference = EntityRelationNetworks(  # eq. 15-16
-            entities=("n",),
-            relations=tuple(f"l{step}" for step in steps),
-            unit_length=config.unit_vectors,
-            generator=generator,
-            **sizes,
-        )
+        relations = tuple(f"l{step}" for step in steps)
+        self.inference = EntityRelationNetworks(("n",), relations, shape, generator)
         self.norms = nn.ModuleList(
             ScalarLayerNorm() if config.layer_norm else nn.Identity() for _ in steps
         )
@@ -129,10 +128,16 @@ class TPRRNN(nn.Module):
         asked = self.inference(self.encoder(batch.questions))
         logits = []
         for group in batch.groups:
-            associations = Associations(**_look_up(said, group.story))
+            associations = self._look_up(said, group.story)
             _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
-            logits.append(self.infer(memory, _look_up(asked, group.question))["logits"])
+            question = self.inference.by_name(embedding(group.question, asked))
+            logits.append(self.infer(memory, question)["logits"])
         return torch.cat(logits)
+
+    def _look_up(self, said: Float[Tensor, "u d"], story: Int[Tensor, "b t"]) -> Associations:
+        """What the sentences of stories say, from the table of different sentences."""
+        # embedding, not indexing: its backward pass is deterministic with any number of threads.
+        return Associations(embedding(story, said), self.config.entity_size)
 
     def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
         """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
@@ -156,15 +161,14 @@ class TPRRNN(nn.Module):
         (group,) = batch.groups
         s = self.encoder(batch.sentences)
         s_q = self.encoder(batch.questions)
-        said, asked = self.update(s), self.inference(s_q)
-        associations = mask_padding(Associations(**_look_up(said, group.story)), group.lengths)
+        associations = self._look_up(self.update(s), group.story).until(group.lengths)
         changes, memory = self.tell(associations, operations=self.operations)
-        question = _look_up(asked, group.question)
+        question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
         found = self.infer(memory, question)
         return {
             "s": s[group.story],
-            **associations._asdict(),
-            **self._retrieved(associations, changes),
+            **associations.parts()._asdict(),
+            **self._retrieved(associations.parts(), changes),
             "F": densify(memory).tensor,
             "s_q": s_q[group.question],
             **question,
@@ -172,27 +176,19 @@ class TPRRNN(nn.Module):
             "y_hat": found["logits"].softmax(dim=1),
         }
 
-    def _retrieved(self, associations: Associations, changes: Tensor) -> dict[str, Tensor]:
+    def _retrieved(
+        self, said: Parts, changes: Float[Tensor, "b t o f"]
+    ) -> dict[str, Float[Tensor, "b t f"]]:
         """What each operation found at its key, from the change that it made there."""
         change = dict(zip(self.operations, changes.unbind(dim=2), strict=True))
         found = {}
         if "write" in change:
-            found["w_hat"] = associations.e2 - change["write"]
+            found["w_hat"] = said.e2 - change["write"]
         if "move" in change:
             found["m_hat"] = found["w_hat"] - change["move"]
         if "backlink" in change:
-            found["b_hat"] = associations.e1 - change["backlink"]
+            found["b_hat"] = said.e1 - change["backlink"]
         return found
-
-
-def _look_up(
-    vectors: dict[str, Float[Tensor, "u _"]], rows: Int[Tensor, "*rows"]
-) -> dict[str, Float[Tensor, "*rows _"]]:
-    """Rows of the tables of different sentences or questions, all tables at once."""
-    # embedding, not indexing: its backward pass is deterministic with any number of threads.
-    found = embedding(rows, torch.cat(tuple(vectors.values()), dim=1))
-    sizes = [vector.shape[1] for vector in vectors.values()]
-    return dict(zip(vectors, found.split(sizes, dim=-1), strict=True))
 
 
 class ScalarLayerNorm(nn.Module):

@@ -151,7 +151,10 @@ class Trainer:
         now = self.progress
         self.optimizer.zero_gradient()
         batch = self._batch()
-        loss = cross_entropy(self.model(batch), batch.answer)
+        # Dropout depends on seed and step alone, so that a resumed run sees the same.
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed + now.step * 1_000_003)
+            loss = cross_entropy(self.model(batch), batch.answer)
         value = float(loss.detach())
         if not math.isfinite(value):
             return self._give_up_or_restart(value)

@@ -1,0 +1,175 @@
+"""The parallel form as a small C++ kernel, compiled on first use.
+
+Where there is no compiler, or no CPU tensor, the same mathematics runs in plain PyTorch;
+`status` says which it is, and why.
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import FunctionCtx, once_differentiable
+
+from tpr_rnn.memory.operations import OPERATIONS, Associations, FactoredMemory, Operation
+
+SOURCE = Path(__file__).with_name("kernel.cpp")
+# Sums may be reordered to fill vector registers; infinities and NaNs keep their meaning.
+FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++20", "-fPIC")
+
+
+def usable(tensor: Tensor) -> bool:
+    """Whether the kernel can work on such tensors here."""
+    return (
+        tensor.device.type == "cpu"
+        and tensor.dtype in (torch.float32, torch.float64)
+        and _load() is None
+    )
+
+
+def status() -> str:
+    """Which form runs on the CPU, for a person to read."""
+    problem = _load()
+    return "native kernel" if problem is None else f"plain PyTorch ({problem})"
+
+
+def tell(
+    associations: Associations,
+    found: Float[Tensor, "b t o e"] | None,
+    operations: tuple[Operation, ...],
+    lengths: Int[Tensor, " b"] | None,
+) -> Float[Tensor, "b t o f"]:
+    """The changes that each operation makes.
+
+    Args:
+        associations: what each sentence says.
+        found: what each operation finds in the memory before the first sentence; None: nothing.
+        operations: the memory operations in use.
+        lengths: sentences in each story; None: all.
+    """
+    said = associations.said.contiguous()
+    if lengths is None:
+        lengths = torch.full((said.shape[0],), said.shape[1])
+    found = None if found is None else found.contiguous()
+    entity_size = associations.entity_size
+    changes: Tensor = _Tell.apply(said, found, lengths, entity_size, _mask(operations))
+    return changes
+
+
+def read(
+    memory: FactoredMemory, entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"]
+) -> Float[Tensor, "b f"]:
+    """What a memory holds for one entity and relation a story."""
+    said, change = memory.associations.said.contiguous(), memory.change.contiguous()
+    mask = _mask(memory.operations)
+    filler: Tensor = _Read.apply(said, change, entity.contiguous(), relation.contiguous(), mask)
+    return filler
+
+
+class _Tell(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx,
+        said: Tensor,
+        found: Tensor | None,
+        lengths: Tensor,
+        entity_size: int,
+        mask: int,
+    ) -> Tensor:
+        change: Tensor = torch.ops.tpr_rnn.tell(said, found, lengths, entity_size, mask)
+        ctx.save_for_backward(said, lengths, change)
+        ctx.settings = (entity_size, mask, found is not None)  # type: ignore[attr-defined]
+        return change
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g_change: Tensor) -> tuple[Tensor | None, ...]:
+        said, lengths, change = ctx.saved_tensors
+        entity_size, mask, started = ctx.settings
+        g_said, g_content = torch.ops.tpr_rnn.tell_backward(
+            g_change.contiguous(), change, said, lengths, entity_size, mask
+        )
+        return g_said, -g_content if started else None, None, None, None
+
+
+class _Read(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: FunctionCtx, said: Tensor, change: Tensor, entity: Tensor, relation: Tensor, mask: int
+    ) -> Tensor:
+        ctx.save_for_backward(said, change, entity, relation)
+        ctx.mask = mask  # type: ignore[attr-defined]
+        filler: Tensor = torch.ops.tpr_rnn.read(said, change, entity, relation, mask)
+        return filler
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g_filler: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = torch.ops.tpr_rnn.read_backward(
+            g_filler.contiguous(), *ctx.saved_tensors, ctx.mask
+        )
+        return (*gradients, None)
+
+
+def _mask(operations: tuple[Operation, ...]) -> int:
+    """The operations as the kernel wants them: a bit each."""
+    return sum(1 << OPERATIONS.index(name) for name in operations)
+
+
+@cache
+def _load() -> str | None:
+    """Load the kernel, compiling it if need be; return what is in the way, if anything is."""
+    if os.environ.get("TPR_RNN_NATIVE") == "0":
+        return "switched off by TPR_RNN_NATIVE=0"
+    library = _cache_directory() / f"kernel-{_fingerprint()}.so"
+    try:
+        if not library.exists():
+            _compile(library)
+        torch.ops.load_library(library)
+    except subprocess.CalledProcessError as error:
+        lines = (error.stderr or "").strip().splitlines() or ["no message"]
+        return f"the C++ kernel does not compile: {lines[0]}"
+    except (OSError, RuntimeError) as error:
+        return str(error).splitlines()[0]
+    return None
+
+
+def _compile(library: Path) -> None:
+    compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    if compiler is None:
+        raise OSError("no C++ compiler was found")
+    torch_directory = Path(torch.__file__).parent
+    include = torch_directory / "include"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    # Compiled beside its place and moved there, so that it is whole or not there at all.
+    with tempfile.TemporaryDirectory(dir=library.parent) as directory:
+        built = Path(directory) / library.name
+        command = [compiler, *FLAGS, "-shared", str(SOURCE), "-o", str(built)]
+        command += [f"-I{include}", f"-I{include}/torch/csrc/api/include"]
+        command += [f"-L{torch_directory / 'lib'}", "-lc10", "-ltorch_cpu"]
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+        os.replace(built, library)
+
+
+def _cache_directory() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "tpr-rnn"
+
+
+def _fingerprint() -> str:
+    """Another source, torch, Python or processor needs another kernel."""
+    cpu = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text("utf-8", "replace").splitlines()
+        cpu = next((line for line in lines if line.startswith(("flags", "Features"))), cpu)
+    parts = (SOURCE.read_text("utf-8"), torch.__version__, cpu, *FLAGS)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

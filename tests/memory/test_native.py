@@ -1,0 +1,60 @@
+"""The compiled kernel: when it runs, and what happens where it cannot."""
+
+import pytest
+import torch
+
+from tpr_rnn.memory import Associations, native, parallel, read
+
+
+@pytest.fixture
+def load(monkeypatch, tmp_path):
+    """Load the kernel as a fresh process would, with an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    return native._load.__wrapped__
+
+
+def test_it_can_be_switched_off(load, monkeypatch) -> None:
+    monkeypatch.setenv("TPR_RNN_NATIVE", "0")
+    assert load() == "switched off by TPR_RNN_NATIVE=0"
+
+
+def test_without_a_compiler_it_says_so(load, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert load() == "no C++ compiler was found"
+
+
+def test_a_compiler_that_fails_is_quoted(load, monkeypatch, tmp_path) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\necho 'this is not C++' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    assert load() == "the C++ kernel does not compile: this is not C++"
+
+
+def test_status_names_the_form(monkeypatch) -> None:
+    monkeypatch.setattr(native, "_load", lambda: None)
+    assert native.status() == "native kernel"
+    monkeypatch.setattr(native, "_load", lambda: "no reason")
+    assert native.status() == "plain PyTorch (no reason)"
+    assert not native.usable(torch.zeros(1))
+
+
+def test_only_plain_floats_on_a_cpu_are_for_the_kernel() -> None:
+    assert not native.usable(torch.zeros(1, dtype=torch.float16))
+    assert not native.usable(torch.zeros(1, device="meta"))
+
+
+@pytest.mark.skipif(not native.usable(torch.zeros(1)), reason=native.status())
+def test_gradients_are_those_of_finite_differences() -> None:
+    generator = torch.Generator().manual_seed(0)
+
+    def tensor(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+    def tell_and_read(said, entity, relation):
+        _, memory = parallel(Associations(said / 2, 3), lengths=torch.tensor([4, 2]))
+        return read(memory, entity, relation)
+
+    inputs = (tensor(2, 4, 3 + 3 + 2 + 2 + 2), tensor(2, 3), tensor(2, 2))
+    assert torch.autograd.gradcheck(tell_and_read, inputs)
