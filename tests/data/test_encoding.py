@@ -3,7 +3,13 @@ import pytest
 
 from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch
-from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.encoding import (
+    UNKNOWN_ANSWER,
+    StoryCap,
+    build_vocabulary,
+    encode,
+    longest_sentence,
+)
 from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 
@@ -68,6 +74,11 @@ def test_the_cap_keeps_the_last_sentences() -> None:
 def test_a_sentence_that_is_too_long_is_an_error() -> None:
     with pytest.raises(UserError, match=r"'mary went home .' has 4 words .* at most 3"):
         encode({1: STORIES}, build_vocabulary(STORIES), 3)
+
+
+def test_an_answer_that_no_model_of_the_vocabulary_can_give_is_unknown() -> None:
+    others = [Story(("John left.",), (Question("Where is John?", "Atlantis", 1),))]
+    assert encode({1: others}, build_vocabulary(STORIES), 4).answer.tolist() == [UNKNOWN_ANSWER]
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 7])

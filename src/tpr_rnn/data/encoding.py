@@ -14,6 +14,9 @@ from tpr_rnn.data.babi import Story
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
 from tpr_rnn.errors import UserError
 
+UNKNOWN_ANSWER = -1
+"""The number of an answer that is not in the vocabulary: no model of it can ever be right."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoryCap:
@@ -83,7 +86,7 @@ def encode(
 
     Args:
         stories_of: the stories, by task.
-        vocabulary: an unknown word is an error that names it.
+        vocabulary: an unknown word in a sentence or question is an error that names it.
         words: the words that the longest sentence may have (w).
         cap: how many sentences before a question are kept; all of them if None.
     """
@@ -101,7 +104,8 @@ def encode(
             for question in story.questions:
                 length = question.after if limit is None else min(question.after, limit)
                 if question.answer not in answer_number:
-                    number = vocabulary.number(answer_word(question.answer))
+                    word = answer_word(question.answer)
+                    number = vocabulary.number(word) if word in vocabulary else UNKNOWN_ANSWER
                     answer_number[question.answer] = number
                 asked.append(
                     (

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import evaluation_batches
-from tpr_rnn.data.encoding import Encoded
+from tpr_rnn.data.encoding import UNKNOWN_ANSWER, Encoded
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
     for batch in evaluation_batches(data):
         batch = batch.to(device or torch.device("cpu"))
         logits = model(batch)
-        loss += float(cross_entropy(logits, batch.answer, reduction="sum"))
+        loss += float(
+            cross_entropy(logits, batch.answer, reduction="sum", ignore_index=UNKNOWN_ANSWER)
+        )
         missed = logits.argmax(dim=1) != batch.answer
         for task, one_missed in zip(batch.task.tolist(), missed.tolist(), strict=True):
             asked[task] = asked.get(task, 0) + 1

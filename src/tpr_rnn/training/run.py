@@ -13,7 +13,6 @@ import torch
 from tpr_rnn.data.corpus import Corpus, load_corpus, parse_task
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import check_operations
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.models.tpr_rnn import TPRRNNConfig
@@ -164,6 +163,7 @@ class Run:
 
     def _result(self, valid: Scores, test: Scores) -> dict[str, Any]:
         config, progress = self.config, self.trainer.progress
+        operations = list(self.trainer.config.operations)
         return {
             "task": config.task,
             "seed": config.seed,
@@ -178,7 +178,7 @@ class Run:
                 }
                 for task in test.errors
             },
-            "operations": list(check_operations(self.trainer.config.operations)),
+            "operations": operations,
             "steps": progress.step,
             "best_step": progress.best_step,
             "stopped": progress.stopped,
@@ -191,7 +191,7 @@ class Run:
             "lacking": {str(task): lack for task, lack in self.corpus.lacking.items()},
             "data_sha256": self.corpus.sha256,
             "versions": versions(),
-            "model": asdict(self.trainer.config),
+            "model": asdict(self.trainer.config) | {"operations": operations},
             "recipe": asdict(config.settings.recipe),
         }
 

@@ -1,0 +1,1 @@
+"""Experiments: grids of runs, launched on local processes."""
