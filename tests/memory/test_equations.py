@@ -54,7 +54,7 @@ def tell_by_hand(story, operations, entity_size, relation_size):
 def test_memory_follows_the_equations(form, operations) -> None:
     generator = torch.Generator().manual_seed(0)
     said = torch.randn(1, 4, 3 + 3 + 2 + 2 + 2, generator=generator, dtype=torch.float64)
-    associations = Associations(said, entity_size=3)
+    associations = Associations(said[0], torch.arange(4).unsqueeze(0), entity_size=3)
     parts = associations.parts()
     story = [[vectors[0, t].tolist() for vectors in parts] for t in range(4)]
     expected = torch.tensor(tell_by_hand(story, operations, 3, 2), dtype=torch.float64)

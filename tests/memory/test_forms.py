@@ -49,7 +49,7 @@ def random_associations(
 
     sizes = {"e1": entity, "e2": entity, "r1": relation, "r2": relation, "r3": relation}
     said = Associations.of(**{name: vectors(size) for name, size in sizes.items()})
-    return said._replace(said=said.said.detach().requires_grad_())
+    return said._replace(table=said.table.detach().requires_grad_())
 
 
 def random_state(
@@ -73,11 +73,11 @@ def random_state(
 
 def leaves(associations: Associations, state: Memory | None) -> dict[str, Tensor]:
     """All that a gradient can flow to."""
-    found = {"what is said": associations.said}
+    found = {"what is said": associations.table}
     if isinstance(state, DenseMemory):
         found["the tensor before"] = state.tensor
     elif state is not None:
-        found |= {"what was said before": state.associations.said, "changes before": state.change}
+        found |= {"what was said before": state.associations.table, "changes before": state.change}
     return found
 
 
@@ -101,7 +101,7 @@ def outputs_and_gradients(form, associations, *, state, probes, **settings) -> d
 
 def assert_same(associations, *, operations, lengths, state, chunk) -> None:
     batch, entity, relation = (
-        len(associations.said),
+        len(associations.story),
         associations.entity_size,
         associations.relation_size,
     )
@@ -202,12 +202,25 @@ def test_reads_of_either_kind_agree() -> None:
     torch.testing.assert_close(several.squeeze(1), one)
 
 
+def test_a_sentence_may_stand_in_many_places() -> None:
+    """The table holds it once, and its gradient is the sum over all of them."""
+    four = random_associations(1, 4, 5, 3, seed=13)
+    story = torch.tensor([[0, 1, 1, 3, 2], [2, 0, 0, 0, 1], [3, 3, 3, 3, 3]])
+    assert_same(
+        four._replace(story=story),
+        operations=OPERATIONS,
+        lengths=torch.tensor([5, 3, 4]),
+        state=None,
+        chunk=None,
+    )
+
+
 def test_float32_stays_close() -> None:
     double = random_associations(4, 60, 15, 10, seed=10)
     unit = Associations.of(
         **{n: torch.nn.functional.normalize(v, dim=2) for n, v in double.parts()._asdict().items()}
     )
-    single = unit._replace(said=unit.said.detach().float())
+    single = unit._replace(table=unit.table.detach().float())
     expected = densify(sequential(unit)[1]).tensor
     actual = densify(parallel(single)[1]).tensor
     torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-5)

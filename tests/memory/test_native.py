@@ -53,8 +53,9 @@ def test_gradients_are_those_of_finite_differences() -> None:
         return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
 
     def tell_and_read(said, entity, relation):
-        _, memory = parallel(Associations(said / 2, 3), lengths=torch.tensor([4, 2]))
+        story = torch.tensor([[0, 1, 2, 1], [2, 3, 0, 0]])
+        _, memory = parallel(Associations(said / 2, story, 3), lengths=torch.tensor([4, 2]))
         return read(memory, entity, relation)
 
-    inputs = (tensor(2, 4, 3 + 3 + 2 + 2 + 2), tensor(2, 3), tensor(2, 2))
+    inputs = (tensor(4, 3 + 3 + 2 + 2 + 2), tensor(2, 3), tensor(2, 2))
     assert torch.autograd.gradcheck(tell_and_read, inputs)

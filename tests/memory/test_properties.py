@@ -19,8 +19,9 @@ def orthonormal(count: int, size: int, generator: torch.Generator) -> Tensor:
 
 def random_story(seed: int, batch: int, time: int) -> Associations:
     generator = torch.Generator().manual_seed(seed)
-    said = torch.randn(batch, time, 5 + 5 + 3 + 3 + 3, generator=generator, dtype=torch.float64)
-    return Associations(said / 2, entity_size=5)
+    table = torch.randn(batch * time, 5 + 5 + 3 + 3 + 3, generator=generator, dtype=torch.float64)
+    story = torch.arange(batch * time).view(batch, time)
+    return Associations(table / 2, story, entity_size=5)
 
 
 def changed(story: Associations, **parts: Tensor) -> Associations:
@@ -61,7 +62,7 @@ def test_telling_the_same_fact_again_changes_nothing(form, seed) -> None:
         e1=torch.nn.functional.normalize(parts.e1, dim=2),
         r1=torch.nn.functional.normalize(parts.r1, dim=2),
     )
-    again = unit._replace(said=torch.cat([unit.said, unit.said[:, -1:]], dim=1))
+    again = unit._replace(story=torch.cat([unit.story, unit.story[:, -1:]], dim=1))
     once, twice = (final(form, s, operations=("write",)) for s in (unit, again))
     torch.testing.assert_close(once, twice, **CLOSE)
 
@@ -121,7 +122,7 @@ def test_padding_changes_nothing(form, seed, lengths) -> None:
     story = random_story(seed, batch=len(lengths), time=6)
     padded = final(form, story, lengths=torch.tensor(lengths))
     for row, length in enumerate(lengths):
-        alone = story._replace(said=story.said[row : row + 1, :length])
+        alone = story._replace(story=story.story[row : row + 1, :length])
         torch.testing.assert_close(padded[row], final(form, alone)[0], **CLOSE)
 
 
@@ -131,7 +132,7 @@ def test_padding_changes_nothing(form, seed, lengths) -> None:
 def test_the_order_of_the_batch_changes_nothing(form, seed) -> None:
     story = random_story(seed, batch=4, time=5)
     order = torch.randperm(4, generator=torch.Generator().manual_seed(seed))
-    shuffled = story._replace(said=story.said[order])
+    shuffled = story._replace(story=story.story[order])
     torch.testing.assert_close(final(form, shuffled), final(form, story)[order], **CLOSE)
 
 
@@ -143,6 +144,6 @@ def test_facts_with_orthogonal_keys_may_be_told_in_any_order(form, seed) -> None
     e1 = orthonormal(4, 5, generator).unsqueeze(0)
     story = changed(random_story(seed, batch=1, time=4), e1=e1)
     order = torch.randperm(4, generator=generator)
-    shuffled = story._replace(said=story.said[:, order])
+    shuffled = story._replace(story=story.story[:, order])
     one, other = (final(form, s, operations=("write", "move")) for s in (story, shuffled))
     torch.testing.assert_close(one, other, **CLOSE)

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, cast
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import embedding
 
 from tpr_rnn.errors import UserError
 
@@ -51,10 +52,14 @@ class Parts(NamedTuple):
 
 
 class Associations(NamedTuple):
-    """What the sentences of stories say, all parts of a sentence side by side in one tensor."""
+    """What the sentences of stories say: a table of sentences, and stories as rows of it.
 
-    said: Float[Tensor, "b t d"]
-    """e1, e2, r1, r2, r3: d = 2 e + 3 r."""
+    Sentences that stand in several places of several stories need to be in the table only once.
+    """
+
+    table: Float[Tensor, "u d"]
+    """A sentence a row, its parts e1, e2, r1, r2, r3 side by side: d = 2 e + 3 r."""
+    story: Int[Tensor, "b t"]
     entity_size: int
 
     @staticmethod
@@ -66,22 +71,33 @@ class Associations(NamedTuple):
         r2: Float[Tensor, "b t r"],
         r3: Float[Tensor, "b t r"],
     ) -> "Associations":
-        """Put the parts together."""
-        return Associations(torch.cat((e1, e2, r1, r2, r3), dim=2), e1.shape[2])
+        """Put the parts of sentences together, each in its own row of the table."""
+        return Associations._of_sentences(torch.cat((e1, e2, r1, r2, r3), dim=2), e1.shape[2])
+
+    @staticmethod
+    def _of_sentences(said: Float[Tensor, "b t d"], entity_size: int) -> "Associations":
+        batch, time, _ = said.shape
+        story = torch.arange(batch * time, device=said.device).view(batch, time)
+        return Associations(said.flatten(0, 1), story, entity_size)
 
     @property
     def relation_size(self) -> int:
         """Dimension of the relations."""
-        return (self.said.shape[2] - 2 * self.entity_size) // 3
+        return (self.table.shape[1] - 2 * self.entity_size) // 3
+
+    def said(self) -> Float[Tensor, "b t d"]:
+        """What each sentence of each story says."""
+        # embedding, not indexing: its backward pass is deterministic with any number of threads.
+        return embedding(self.story, self.table)
 
     def parts(self) -> Parts:
-        """Take them apart by their paper names."""
+        """The same, taken apart by the paper's names."""
         e, r = self.entity_size, self.relation_size
-        return Parts(*self.said.split((e, e, r, r, r), dim=2))
+        return Parts(*self.said().split((e, e, r, r, r), dim=2))
 
     def between(self, start: int, end: int) -> "Associations":
         """Those of some of the sentences."""
-        return self._replace(said=self.said[:, start:end])
+        return self._replace(story=self.story[:, start:end])
 
     def until(self, lengths: Int[Tensor, " b"] | None) -> "Associations":
         """Silence the sentences behind each story's end.
@@ -90,8 +106,9 @@ class Associations(NamedTuple):
         """
         if lengths is None:
             return self
-        told = torch.arange(self.said.shape[1], device=lengths.device) < lengths.unsqueeze(1)
-        return self._replace(said=torch.where(told.unsqueeze(2), self.said, 0.0))
+        told = torch.arange(self.story.shape[1], device=lengths.device) < lengths.unsqueeze(1)
+        said = torch.where(told.unsqueeze(2), self.said(), 0.0)
+        return Associations._of_sentences(said, self.entity_size)
 
 
 class KeyRows(NamedTuple):
@@ -127,8 +144,9 @@ class DenseMemory(NamedTuple):
     @staticmethod
     def zero(associations: Associations) -> "DenseMemory":
         """F_0, empty, for a batch of stories."""
-        said, entity, relation = *associations, associations.relation_size
-        return DenseMemory(said.new_zeros(said.shape[0], entity, relation, entity))
+        entity, relation = associations.entity_size, associations.relation_size
+        batch = len(associations.story)
+        return DenseMemory(associations.table.new_zeros(batch, entity, relation, entity))
 
 
 class FactoredMemory(NamedTuple):
@@ -141,6 +159,8 @@ class FactoredMemory(NamedTuple):
     associations: Associations
     change: Float[Tensor, "b t o f"]
     operations: tuple[Operation, ...]
+    lengths: Int[Tensor, " b"] | None = None
+    """Sentences that can have a change, if that is known; it saves reads the rest."""
 
 
 Memory = DenseMemory | FactoredMemory
@@ -157,6 +177,8 @@ def densify(memory: Memory) -> DenseMemory:
 
 def join(first: FactoredMemory, second: FactoredMemory) -> FactoredMemory:
     """The memory of a story told in two pieces."""
-    said = torch.cat((first.associations.said, second.associations.said), dim=1)
+    before, after = first.associations, second.associations
+    table = torch.cat((before.table, after.table))
+    story = torch.cat((before.story, after.story + len(before.table)), dim=1)
     change = torch.cat((first.change, second.change), dim=1)
-    return second._replace(associations=second.associations._replace(said=said), change=change)
+    return FactoredMemory(Associations(table, story, after.entity_size), change, second.operations)

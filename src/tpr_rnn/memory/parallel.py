@@ -57,9 +57,9 @@ def parallel(
     memory: Memory = DenseMemory.zero(associations) if state is None else densify(state)
     changes = []
     # One empty piece for a story of no sentences, so that there is always something to join.
-    for start in range(0, max(associations.said.shape[1], 1), chunk):
+    for start in range(0, max(associations.story.shape[1], 1), chunk):
         piece = associations.between(start, start + chunk)
-        left = None if lengths is None else (lengths - start).clamp(0, piece.said.shape[1])
+        left = None if lengths is None else (lengths - start).clamp(0, piece.story.shape[1])
         change, memory = _tell(piece, operations, left, memory)
         changes.append(change)
     return torch.cat(changes, dim=1), memory
@@ -76,9 +76,9 @@ def _tell(
     if state is not None:
         rows = key_rows(associations.until(lengths), operations)
         found = read(state, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
-    solve = native.tell if native.usable(associations.said) else solve_triangular
+    solve = native.tell if native.usable(associations.table) else solve_triangular
     change = solve(associations, found, operations, lengths)
-    told = FactoredMemory(associations, change, operations)
+    told = FactoredMemory(associations, change, operations, lengths)
     if state is None:
         return change, told
     if isinstance(state, DenseMemory):
@@ -98,13 +98,14 @@ def solve_triangular(
     rows = key_rows(associations.until(lengths), operations)
     content = rows.content if found is None else rows.content - found.flatten(1, 2)
     agreement = (rows.source @ rows.source.mT) * (rows.read_relation @ rows.relation.mT)
-    lower = agreement * _earlier(associations.said, len(operations))
+    lower = agreement * _earlier(associations, len(operations))
     change: Tensor = torch.linalg.solve_triangular(lower, content, upper=False, unitriangular=True)
-    shape = (*associations.said.shape[:2], len(operations), associations.entity_size)
+    shape = (*associations.story.shape, len(operations), associations.entity_size)
     return torch.reshape(change, shape)
 
 
-def _earlier(like: Float[Tensor, "b t d"], operations: int) -> Float[Tensor, "k k"]:
+def _earlier(associations: Associations, operations: int) -> Float[Tensor, "k k"]:
     """1 where the column's sentence comes before the row's, else 0."""
-    sentence = torch.arange(like.shape[1], device=like.device).repeat_interleave(operations)
-    return (sentence < sentence.unsqueeze(1)).to(like.dtype)
+    table, story, _ = associations
+    sentence = torch.arange(story.shape[1], device=story.device).repeat_interleave(operations)
+    return (sentence < sentence.unsqueeze(1)).to(table.dtype)

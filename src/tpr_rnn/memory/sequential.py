@@ -36,7 +36,7 @@ def sequential(
     memory = (DenseMemory.zero(associations) if state is None else densify(state)).tensor
     changes = []
     parts = associations.parts()
-    for t in range(associations.said.shape[1]):
+    for t in range(associations.story.shape[1]):
         e1, e2, r1, r2, r3 = (vectors[:, t] for vectors in parts)
         step, update = [], torch.zeros_like(memory)
         if "write" in operations:

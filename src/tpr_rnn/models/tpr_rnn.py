@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
@@ -128,16 +128,11 @@ class TPRRNN(nn.Module):
         asked = self.inference(self.encoder(batch.questions))
         logits = []
         for group in batch.groups:
-            associations = self._look_up(said, group.story)
+            associations = Associations(said, group.story, self.config.entity_size)
             _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
             question = self.inference.by_name(embedding(group.question, asked))
             logits.append(self.infer(memory, question)["logits"])
         return torch.cat(logits)
-
-    def _look_up(self, said: Float[Tensor, "u d"], story: Int[Tensor, "b t"]) -> Associations:
-        """What the sentences of stories say, from the table of different sentences."""
-        # embedding, not indexing: its backward pass is deterministic with any number of threads.
-        return Associations(embedding(story, said), self.config.entity_size)
 
     def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
         """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
@@ -161,7 +156,8 @@ class TPRRNN(nn.Module):
         (group,) = batch.groups
         s = self.encoder(batch.sentences)
         s_q = self.encoder(batch.questions)
-        associations = self._look_up(self.update(s), group.story).until(group.lengths)
+        said = Associations(self.update(s), group.story, self.config.entity_size)
+        associations = said.until(group.lengths)
         changes, memory = self.tell(associations, operations=self.operations)
         question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
         found = self.infer(memory, question)

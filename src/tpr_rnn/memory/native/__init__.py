@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from tpr_rnn.memory.operations import OPERATIONS, Associations, FactoredMemory, Operation
 
@@ -55,12 +55,13 @@ def tell(
         operations: the memory operations in use.
         lengths: sentences in each story; None: all.
     """
-    said = associations.said.contiguous()
-    if lengths is None:
-        lengths = torch.full((said.shape[0],), said.shape[1])
+    table, story, entity_size = associations
+    lengths = _all_of(story) if lengths is None else lengths
     found = None if found is None else found.contiguous()
-    entity_size = associations.entity_size
-    changes: Tensor = _Tell.apply(said, found, lengths, entity_size, _mask(operations))
+    mask = _mask(operations)
+    changes: Tensor = _Tell.apply(
+        table.contiguous(), story.contiguous(), found, lengths, entity_size, mask
+    )
     return changes
 
 
@@ -68,55 +69,76 @@ def read(
     memory: FactoredMemory, entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"]
 ) -> Float[Tensor, "b f"]:
     """What a memory holds for one entity and relation a story."""
-    said, change = memory.associations.said.contiguous(), memory.change.contiguous()
-    mask = _mask(memory.operations)
-    filler: Tensor = _Read.apply(said, change, entity.contiguous(), relation.contiguous(), mask)
+    table, story, _ = memory.associations
+    filler: Tensor = _Read.apply(
+        table.contiguous(),
+        story.contiguous(),
+        _all_of(story) if memory.lengths is None else memory.lengths,
+        memory.change.contiguous(),
+        entity.contiguous(),
+        relation.contiguous(),
+        _mask(memory.operations),
+    )
     return filler
 
 
 class _Tell(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: FunctionCtx,
-        said: Tensor,
+        ctx: Any,
+        table: Tensor,
+        story: Tensor,
         found: Tensor | None,
         lengths: Tensor,
         entity_size: int,
         mask: int,
     ) -> Tensor:
-        change: Tensor = torch.ops.tpr_rnn.tell(said, found, lengths, entity_size, mask)
-        ctx.save_for_backward(said, lengths, change)
-        ctx.settings = (entity_size, mask, found is not None)  # type: ignore[attr-defined]
+        change: Tensor = torch.ops.tpr_rnn.tell(table, story, found, lengths, entity_size, mask)
+        ctx.save_for_backward(change, table, story, lengths)
+        ctx.settings = (entity_size, mask)
+        ctx.found = found is not None
         return change
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g_change: Tensor) -> tuple[Tensor | None, ...]:
-        said, lengths, change = ctx.saved_tensors
-        entity_size, mask, started = ctx.settings
-        g_said, g_content = torch.ops.tpr_rnn.tell_backward(
-            g_change.contiguous(), change, said, lengths, entity_size, mask
+        g_table, g_content = torch.ops.tpr_rnn.tell_backward(
+            g_change.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
-        return g_said, -g_content if started else None, None, None, None
+        return g_table, None, -g_content if ctx.found else None, None, None, None
 
 
 class _Read(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: FunctionCtx, said: Tensor, change: Tensor, entity: Tensor, relation: Tensor, mask: int
+        ctx: Any,
+        table: Tensor,
+        story: Tensor,
+        lengths: Tensor,
+        change: Tensor,
+        entity: Tensor,
+        relation: Tensor,
+        mask: int,
     ) -> Tensor:
-        ctx.save_for_backward(said, change, entity, relation)
-        ctx.mask = mask  # type: ignore[attr-defined]
-        filler: Tensor = torch.ops.tpr_rnn.read(said, change, entity, relation, mask)
+        ctx.save_for_backward(table, story, lengths, change, entity, relation)
+        ctx.mask = mask
+        filler: Tensor = torch.ops.tpr_rnn.read(
+            table, story, lengths, change, entity, relation, mask
+        )
         return filler
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g_filler: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = torch.ops.tpr_rnn.read_backward(
+        g_table, *gradients = torch.ops.tpr_rnn.read_backward(
             g_filler.contiguous(), *ctx.saved_tensors, ctx.mask
         )
-        return (*gradients, None)
+        return (g_table, None, None, *gradients, None)
+
+
+def _all_of(story: Tensor) -> Tensor:
+    """Lengths of stories that have no padding."""
+    return torch.full((len(story),), story.shape[1])
 
 
 def _mask(operations: tuple[Operation, ...]) -> int:

@@ -10,6 +10,7 @@
 // tell:  u_k = c_k - sum over j in earlier sentences of (a_k . a_j) (q_k . p_j) u_j
 // read:  filler = sum over j of (entity . a_j) (relation . p_j) u_j
 //
+// A story is a list of rows of a table of sentences, each of which says e1, e2, r1, r2, r3.
 // Each story is solved at its own length, so padding costs nothing, and neither Gram matrix is
 // kept for the backward pass: it is cheaper to multiply again than to store.
 
@@ -32,55 +33,131 @@ namespace {
 using at::Tensor;
 
 constexpr int64_t WRITE = 1, MOVE = 2, BACKLINK = 4;
-// Rows and vectors are padded to whole blocks of zeros, so that inner loops have a fixed length.
-constexpr int64_t BLOCK = 8;
+constexpr int64_t REGISTER_BYTES = 32;
 
-int64_t padded(int64_t size) { return (size + BLOCK - 1) / BLOCK * BLOCK; }
+// Rows and vectors are padded to whole blocks of two registers, so that inner loops need no ends.
+template <typename T>
+constexpr int64_t block() {
+  return 2 * REGISTER_BYTES / sizeof(T);
+}
+
+template <typename T>
+int64_t padded(int64_t size) {
+  return (size + block<T>() - 1) / block<T>() * block<T>();
+}
 
 struct Shape {
   int64_t batch, time, entity, relation, operations, rows_per_sentence, width;
 
-  Shape(const Tensor& said, int64_t entity_size, int64_t operations_mask)
-      : batch(said.size(0)),
-        time(said.size(1)),
+  Shape(const Tensor& table, const Tensor& story, int64_t entity_size, int64_t operations_mask)
+      : batch(story.size(0)),
+        time(story.size(1)),
         entity(entity_size),
-        relation((said.size(2) - 2 * entity_size) / 3),
+        relation((table.size(1) - 2 * entity_size) / 3),
         operations(operations_mask),
         rows_per_sentence(__builtin_popcountll(operations_mask)),
-        width(said.size(2)) {}
+        width(table.size(1)) {}
 };
 
-// y[0:n] = sum over i of x[i] * columns[i][0:n], for n a multiple of BLOCK: n dot products at once.
+// Gradients of the table of sentences, one copy for each thread: stories share sentences.
 template <typename T>
-inline void dots(const T* __restrict x, const T* __restrict columns, int64_t size, int64_t stride,
-                 int64_t n, T* __restrict y) {
-  for (int64_t j = 0; j < n; j += BLOCK) {
-    T sum[BLOCK] = {};
-    for (int64_t i = 0; i < size; ++i)
-      for (int64_t b = 0; b < BLOCK; ++b) sum[b] += x[i] * columns[i * stride + j + b];
-    for (int64_t b = 0; b < BLOCK; ++b) y[j + b] = sum[b];
+struct TableGradient {
+  Tensor copies;
+
+  explicit TableGradient(const Tensor& table)
+      : copies(at::zeros({at::get_num_threads(), table.size(0), table.size(1)}, table.options())) {}
+
+  T* mine() { return copies.mutable_data_ptr<T>() + at::get_thread_num() * copies.stride(0); }
+  Tensor total() { return copies.size(0) == 1 ? copies[0] : copies.sum(0); }
+};
+
+template <typename T>
+inline T dot(const T* __restrict x, const T* __restrict y, int64_t size) {
+  T sum = 0;
+  for (int64_t i = 0; i < size; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+template <typename T>
+inline void add(T weight, const T* __restrict x, int64_t size, T* __restrict y) {
+  for (int64_t i = 0; i < size; ++i) y[i] += weight * x[i];
+}
+
+// One register full of numbers. (GCC and Clang know this type; rows lie anywhere in memory.)
+template <typename T>
+struct Register {
+  typedef T type __attribute__((vector_size(REGISTER_BYTES), aligned(alignof(T)), may_alias));
+};
+
+template <typename T>
+inline auto& at_once(T* x) {
+  return *reinterpret_cast<typename Register<T>::type*>(x);
+}
+
+template <typename T>
+inline const auto& at_once(const T* x) {
+  return *reinterpret_cast<const typename Register<T>::type*>(x);
+}
+
+// y[0:n] = sum over i of x[i] * columns[i][0:n], for n in whole blocks: n dot products at once.
+// Several sums side by side, here and below, so that one addition need not wait for the last.
+template <typename T>
+inline void dots(const T* x, const T* columns, int64_t size, int64_t stride, int64_t n, T* y) {
+  constexpr int64_t half = block<T>() / 2;
+  for (int64_t j = 0; j < n; j += block<T>()) {
+    typename Register<T>::type left = {}, right = {}, left_odd = {}, right_odd = {};
+    const T* column = columns + j;
+    int64_t i = 0;
+    for (; i + 1 < size; i += 2, column += 2 * stride) {
+      left += x[i] * at_once(column);
+      right += x[i] * at_once(column + half);
+      left_odd += x[i + 1] * at_once(column + stride);
+      right_odd += x[i + 1] * at_once(column + stride + half);
+    }
+    if (i < size) {
+      left += x[i] * at_once(column);
+      right += x[i] * at_once(column + half);
+    }
+    at_once(y + j) = left + left_odd;
+    at_once(y + j + half) = right + right_odd;
   }
 }
 
-// y[0:size] += sum over j of weight[j] * rows[j][0:size], for size a multiple of BLOCK.
+// y[0:size] += sum over j of weight[j] * rows[j][0:size], for size in whole blocks.
 template <typename T>
-inline void add_rows(const T* __restrict weight, const T* __restrict rows, int64_t n, int64_t size,
-                     T* __restrict y) {
-  for (int64_t i = 0; i < size; i += BLOCK) {
-    T sum[BLOCK] = {};
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t b = 0; b < BLOCK; ++b) sum[b] += weight[j] * rows[j * size + i + b];
-    for (int64_t b = 0; b < BLOCK; ++b) y[i + b] += sum[b];
+inline void add_rows(const T* weight, const T* rows, int64_t n, int64_t size, T* y) {
+  constexpr int64_t half = block<T>() / 2;
+  for (int64_t i = 0; i < size; i += block<T>()) {
+    typename Register<T>::type left = {}, right = {}, left_odd = {}, right_odd = {};
+    const T* row = rows + i;
+    int64_t j = 0;
+    for (; j + 1 < n; j += 2, row += 2 * size) {
+      left += weight[j] * at_once(row);
+      right += weight[j] * at_once(row + half);
+      left_odd += weight[j + 1] * at_once(row + size);
+      right_odd += weight[j + 1] * at_once(row + size + half);
+    }
+    if (j < n) {
+      left += weight[j] * at_once(row);
+      right += weight[j] * at_once(row + half);
+    }
+    at_once(y + i) += left + left_odd;
+    at_once(y + i + half) += right + right_odd;
   }
 }
 
-// rows[j][0:size] += weight[j] * x[0:size], for size a multiple of BLOCK.
+// rows[j][0:size] += weight[j] * x[0:size], for size in whole blocks.
 template <typename T>
-inline void add_outer(const T* __restrict weight, const T* __restrict x, int64_t n, int64_t size,
-                      T* __restrict rows) {
-  for (int64_t j = 0; j < n; ++j)
-    for (int64_t i = 0; i < size; i += BLOCK)
-      for (int64_t b = 0; b < BLOCK; ++b) rows[j * size + i + b] += weight[j] * x[i + b];
+inline void add_outer(const T* weight, const T* x, int64_t n, int64_t size, T* rows) {
+  constexpr int64_t half = block<T>() / 2;
+  for (int64_t i = 0; i < size; i += block<T>()) {
+    const auto left = at_once(x + i), right = at_once(x + i + half);
+    for (T* row = rows + i; row < rows + n * size; row += size, ++weight) {
+      at_once(row) += *weight * left;
+      at_once(row + half) += *weight * right;
+    }
+    weight -= n;
+  }
 }
 
 // The rows of one story: as rows (to add them up) and as columns (for many dot products at once).
@@ -93,9 +170,9 @@ struct Rows {
   Rows(const Shape& shape, int64_t most_sentences)
       : entity(shape.entity),
         relation(shape.relation),
-        entity_p(padded(shape.entity)),
-        relation_p(padded(shape.relation)),
-        capacity(padded(most_sentences * shape.rows_per_sentence)),
+        entity_p(padded<T>(shape.entity)),
+        relation_p(padded<T>(shape.relation)),
+        capacity(padded<T>(most_sentences * shape.rows_per_sentence)),
         a(capacity * entity_p),
         p(capacity * relation_p),
         q(capacity * relation_p),
@@ -106,10 +183,10 @@ struct Rows {
 
   // Take the rows of a story apart; u starts as the content c. Columns behind the story keep what
   // an earlier story left there: `dots` multiplies them in its last block, and nobody looks.
-  void load(const T* said, int64_t sentences, const Shape& shape) {
+  void load(const T* table, const int64_t* story, int64_t sentences, const Shape& shape) {
     int64_t k = 0;
-    for (int64_t t = 0; t < sentences; ++t, said += shape.width) {
-      const T *e1 = said, *e2 = e1 + entity, *r1 = e2 + entity, *r2 = r1 + relation,
+    for (int64_t t = 0; t < sentences; ++t) {
+      const T *e1 = table + story[t] * shape.width, *e2 = e1 + entity, *r1 = e2 + entity, *r2 = r1 + relation,
               *r3 = r2 + relation;
       if (shape.operations & WRITE) set(k++, e1, r1, nullptr, e2);
       if (shape.operations & MOVE) set(k++, e1, r2, r1, nullptr);
@@ -137,48 +214,46 @@ struct Rows {
 
 // Give the gradients of a story's rows back to the sentences that they were made of.
 template <typename T>
-void store_gradients(const Shape& shape, int64_t sentences, int64_t entity_p, int64_t relation_p,
-                     const T* g_a, const T* g_p, const T* g_q, const T* g_c, T* g_said) {
+void store_gradients(const Shape& shape, const int64_t* story, int64_t sentences, int64_t entity_p,
+                     int64_t relation_p, const T* g_a, const T* g_p, const T* g_q, const T* g_c,
+                     T* g_table) {
   const int64_t entity = shape.entity, relation = shape.relation;
-  auto add = [](T* to, const T* from, int64_t size, T sign) {
-    if (from)
-      for (int64_t i = 0; i < size; ++i) to[i] += sign * from[i];
-  };
   int64_t k = 0;
   auto row = [&](T* source, T* relation_of, T* minus, T* content) {
-    const T* g_read = g_q ? g_q + k * relation_p : nullptr;
-    add(source, g_a + k * entity_p, entity, T(1));
-    add(relation_of, g_p + k * relation_p, relation, T(1));
-    add(relation_of, g_read, relation, T(1));
-    if (minus) add(minus, g_read, relation, T(-1));
-    if (content) add(content, g_c ? g_c + k * entity_p : nullptr, entity, T(1));
+    add(T(1), g_a + k * entity_p, entity, source);
+    add(T(1), g_p + k * relation_p, relation, relation_of);
+    add(T(1), g_q + k * relation_p, relation, relation_of);
+    if (minus) add(T(-1), g_q + k * relation_p, relation, minus);
+    if (content) add(T(1), g_c + k * entity_p, entity, content);
     ++k;
   };
-  for (int64_t t = 0; t < sentences; ++t, g_said += shape.width) {
-    T *e1 = g_said, *e2 = e1 + entity, *r1 = e2 + entity, *r2 = r1 + relation, *r3 = r2 + relation;
+  for (int64_t t = 0; t < sentences; ++t) {
+    T *e1 = g_table + story[t] * shape.width, *e2 = e1 + entity, *r1 = e2 + entity, *r2 = r1 + relation, *r3 = r2 + relation;
     if (shape.operations & WRITE) row(e1, r1, nullptr, e2);
     if (shape.operations & MOVE) row(e1, r2, r1, nullptr);
     if (shape.operations & BACKLINK) row(e2, r3, nullptr, e1);
   }
 }
 
-Tensor tell_forward(const Tensor& said, const std::optional<Tensor>& found, const Tensor& lengths,
-                    int64_t entity_size, int64_t operations) {
-  const Shape shape(said, entity_size, operations);
+Tensor tell_forward(const Tensor& table, const Tensor& story_rows,
+                    const std::optional<Tensor>& found, const Tensor& lengths, int64_t entity_size,
+                    int64_t operations) {
+  const Shape shape(table, story_rows, entity_size, operations);
   const int64_t rows = shape.rows_per_sentence;
-  Tensor change = at::zeros({shape.batch, shape.time, rows, shape.entity}, said.options());
+  Tensor change = at::zeros({shape.batch, shape.time, rows, shape.entity}, table.options());
   const int64_t* length = lengths.const_data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES(said.scalar_type(), "tpr_rnn_tell", [&] {
-    const scalar_t* in = said.const_data_ptr<scalar_t>();
+  const int64_t* told = story_rows.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell", [&] {
+    const scalar_t* in = table.const_data_ptr<scalar_t>();
     const scalar_t* before = found ? found->const_data_ptr<scalar_t>() : nullptr;
     scalar_t* out = change.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> story(shape, *std::max_element(length + begin, length + end));
       std::vector<scalar_t> by_source(story.capacity), by_relation(story.capacity);
       for (int64_t b = begin; b < end; ++b) {
-        story.load(in + b * shape.time * shape.width, length[b], shape);
+        story.load(in, told + b * shape.time, length[b], shape);
         for (int64_t k = 0; k < length[b] * rows; ++k) {
-          const int64_t earlier = k / rows * rows, blocks = padded(earlier);
+          const int64_t earlier = k / rows * rows, blocks = padded<scalar_t>(earlier);
           const scalar_t* a = &story.a[k * story.entity_p];
           const scalar_t* q = &story.q[k * story.relation_p];
           const int64_t at = (b * shape.time * rows + k) * shape.entity;
@@ -199,23 +274,26 @@ Tensor tell_forward(const Tensor& said, const std::optional<Tensor>& found, cons
 
 // With g the gradient of U: (I + L)' v = g gives that of C, and -v_k . u_j that of L[k, j].
 std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& change,
-                                         const Tensor& said, const Tensor& lengths,
-                                         int64_t entity_size, int64_t operations) {
-  const Shape shape(said, entity_size, operations);
+                                         const Tensor& table, const Tensor& story_rows,
+                                         const Tensor& lengths, int64_t entity_size,
+                                         int64_t operations) {
+  const Shape shape(table, story_rows, entity_size, operations);
   const int64_t rows = shape.rows_per_sentence;
-  Tensor g_said = at::zeros_like(said), g_content = at::zeros_like(change);
+  Tensor g_table, g_content = at::zeros_like(change);
   const int64_t* length = lengths.const_data_ptr<int64_t>();
-  AT_DISPATCH_FLOATING_TYPES(said.scalar_type(), "tpr_rnn_tell_backward", [&] {
+  const int64_t* told = story_rows.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_backward", [&] {
     using Buffer = std::vector<scalar_t>;
-    const scalar_t* in = said.const_data_ptr<scalar_t>();
+    const scalar_t* in = table.const_data_ptr<scalar_t>();
     const scalar_t* g_out = g_change.const_data_ptr<scalar_t>();
+    TableGradient<scalar_t> gradient(table);
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> story(shape, *std::max_element(length + begin, length + end));
       const int64_t n = story.capacity, ep = story.entity_p, rp = story.relation_p;
       Buffer v(n * ep), g_a(n * ep), g_p(n * rp), g_q(n * rp), by_source(n), by_relation(n), g_l(n);
       for (int64_t b = begin; b < end; ++b) {
         const int64_t count = length[b] * rows, first = b * shape.time * rows * shape.entity;
-        story.load(in + b * shape.time * shape.width, length[b], shape);
+        story.load(in, told + b * shape.time, length[b], shape);
         story.load_changes(change.const_data_ptr<scalar_t>() + first, count);
         for (Buffer* buffer : {&v, &g_a, &g_p, &g_q})
           std::fill(buffer->begin(), buffer->end(), scalar_t(0));
@@ -223,7 +301,7 @@ std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& c
           std::copy_n(g_out + first + k * shape.entity, shape.entity, &v[k * ep]);
 
         for (int64_t k = count - 1; k >= 0; --k) {
-          const int64_t earlier = k / rows * rows, blocks = padded(earlier);
+          const int64_t earlier = k / rows * rows, blocks = padded<scalar_t>(earlier);
           const scalar_t *a = &story.a[k * ep], *q = &story.q[k * rp], *v_k = &v[k * ep];
           dots(a, story.a_columns.data(), story.entity, n, blocks, by_source.data());
           dots(q, story.p_columns.data(), story.relation, n, blocks, by_relation.data());
@@ -240,15 +318,16 @@ std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& c
           add_rows(by_relation.data(), story.p.data(), earlier, rp, &g_q[k * rp]);
           add_outer(by_relation.data(), q, earlier, rp, g_p.data());
         }
-        store_gradients(shape, length[b], ep, rp, g_a.data(), g_p.data(), g_q.data(), v.data(),
-                        g_said.mutable_data_ptr<scalar_t>() + b * shape.time * shape.width);
+        store_gradients(shape, told + b * shape.time, length[b], ep, rp, g_a.data(), g_p.data(),
+                        g_q.data(), v.data(), gradient.mine());
         for (int64_t k = 0; k < count; ++k)
           std::copy_n(&v[k * ep], shape.entity,
                       g_content.mutable_data_ptr<scalar_t>() + first + k * shape.entity);
       }
     });
+    g_table = gradient.total();
   });
-  return {g_said, g_content};
+  return {g_table, g_content};
 }
 
 // Where the parts of a sentence lie that the rows of each operation are made of.
@@ -269,35 +348,25 @@ struct Keys {
   }
 };
 
-template <typename T>
-inline T dot(const T* __restrict x, const T* __restrict y, int64_t size) {
-  T sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += x[i] * y[i];
-  return sum;
-}
-
-template <typename T>
-inline void add(T weight, const T* __restrict x, int64_t size, T* __restrict y) {
-  for (int64_t i = 0; i < size; ++i) y[i] += weight * x[i];
-}
-
-// Sentences behind a story's end have no change and so add nothing; no lengths are needed.
-Tensor read_forward(const Tensor& said, const Tensor& change, const Tensor& entity,
-                    const Tensor& relation, int64_t operations) {
-  const Shape shape(said, entity.size(1), operations);
+Tensor read_forward(const Tensor& table, const Tensor& story_rows, const Tensor& lengths,
+                    const Tensor& change, const Tensor& entity, const Tensor& relation,
+                    int64_t operations) {
+  const Shape shape(table, story_rows, entity.size(1), operations);
   const Keys keys(shape);
   const int64_t rows = shape.rows_per_sentence;
   Tensor filler = at::zeros_like(entity);
-  AT_DISPATCH_FLOATING_TYPES(said.scalar_type(), "tpr_rnn_read", [&] {
-    const scalar_t* all_said = said.const_data_ptr<scalar_t>();
+  const int64_t* length = lengths.const_data_ptr<int64_t>();
+  const int64_t* told = story_rows.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_read", [&] {
+    const scalar_t* sentences = table.const_data_ptr<scalar_t>();
     const scalar_t* all_change = change.const_data_ptr<scalar_t>();
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const scalar_t* n = entity.const_data_ptr<scalar_t>() + b * shape.entity;
         const scalar_t* l = relation.const_data_ptr<scalar_t>() + b * shape.relation;
         scalar_t* out = filler.mutable_data_ptr<scalar_t>() + b * shape.entity;
-        for (int64_t t = 0; t < shape.time; ++t) {
-          const scalar_t* sentence = all_said + (b * shape.time + t) * shape.width;
+        for (int64_t t = 0; t < length[b]; ++t) {
+          const scalar_t* sentence = sentences + told[b * shape.time + t] * shape.width;
           const scalar_t* u = all_change + (b * shape.time + t) * rows * shape.entity;
           for (int64_t o = 0; o < rows; ++o, u += shape.entity) {
             const scalar_t weight = dot(n, sentence + keys.source[o], shape.entity) *
@@ -312,17 +381,19 @@ Tensor read_forward(const Tensor& said, const Tensor& change, const Tensor& enti
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> read_backward(
-    const Tensor& g_filler, const Tensor& said, const Tensor& change, const Tensor& entity,
-    const Tensor& relation, int64_t operations) {
-  const Shape shape(said, entity.size(1), operations);
+    const Tensor& g_filler, const Tensor& table, const Tensor& story_rows, const Tensor& lengths,
+    const Tensor& change, const Tensor& entity, const Tensor& relation, int64_t operations) {
+  const Shape shape(table, story_rows, entity.size(1), operations);
   const Keys keys(shape);
   const int64_t rows = shape.rows_per_sentence;
-  Tensor g_said = at::zeros_like(said), g_change = at::zeros_like(change);
+  Tensor g_table, g_change = at::zeros_like(change);
   Tensor g_entity = at::zeros_like(entity), g_relation = at::zeros_like(relation);
-  AT_DISPATCH_FLOATING_TYPES(said.scalar_type(), "tpr_rnn_read_backward", [&] {
-    const scalar_t* all_said = said.const_data_ptr<scalar_t>();
+  const int64_t* length = lengths.const_data_ptr<int64_t>();
+  const int64_t* told = story_rows.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_read_backward", [&] {
+    const scalar_t* sentences = table.const_data_ptr<scalar_t>();
     const scalar_t* all_change = change.const_data_ptr<scalar_t>();
-    scalar_t* all_g_said = g_said.mutable_data_ptr<scalar_t>();
+    TableGradient<scalar_t> gradient(table);
     scalar_t* all_g_change = g_change.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
@@ -331,42 +402,47 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> read_backward(
         const scalar_t* l = relation.const_data_ptr<scalar_t>() + b * shape.relation;
         scalar_t* g_n = g_entity.mutable_data_ptr<scalar_t>() + b * shape.entity;
         scalar_t* g_l = g_relation.mutable_data_ptr<scalar_t>() + b * shape.relation;
-        for (int64_t t = 0; t < shape.time; ++t) {
-          const int64_t at = (b * shape.time + t) * shape.width;
+        scalar_t* g_sentences = gradient.mine();
+        for (int64_t t = 0; t < length[b]; ++t) {
+          const int64_t at = told[b * shape.time + t] * shape.width;
           const int64_t at_change = (b * shape.time + t) * rows * shape.entity;
           for (int64_t o = 0; o < rows; ++o) {
-            const scalar_t* a = all_said + at + keys.source[o];
-            const scalar_t* p = all_said + at + keys.relation[o];
+            const scalar_t* a = sentences + at + keys.source[o];
+            const scalar_t* p = sentences + at + keys.relation[o];
             const scalar_t* u = all_change + at_change + o * shape.entity;
             const scalar_t by_source = dot(n, a, shape.entity);
             const scalar_t by_relation = dot(l, p, shape.relation);
             const scalar_t g_weight = dot(g, u, shape.entity);
             const scalar_t g_source = g_weight * by_relation, g_rel = g_weight * by_source;
             add(by_source * by_relation, g, shape.entity, all_g_change + at_change + o * shape.entity);
-            add(g_source, n, shape.entity, all_g_said + at + keys.source[o]);
-            add(g_rel, l, shape.relation, all_g_said + at + keys.relation[o]);
+            add(g_source, n, shape.entity, g_sentences + at + keys.source[o]);
+            add(g_rel, l, shape.relation, g_sentences + at + keys.relation[o]);
             add(g_source, a, shape.entity, g_n);
             add(g_rel, p, shape.relation, g_l);
           }
         }
       }
     });
+    g_table = gradient.total();
   });
-  return {g_said, g_change, g_entity, g_relation};
+  return {g_table, g_change, g_entity, g_relation};
 }
 
 }  // namespace
 
 TORCH_LIBRARY(tpr_rnn, library) {
-  library.def("tell(Tensor said, Tensor? found, Tensor lengths, int entity_size, int operations) -> Tensor");
   library.def(
-      "tell_backward(Tensor g_change, Tensor change, Tensor said, Tensor lengths, "
+      "tell(Tensor table, Tensor story, Tensor? found, Tensor lengths, int entity_size, "
+      "int operations) -> Tensor");
+  library.def(
+      "tell_backward(Tensor g_change, Tensor change, Tensor table, Tensor story, Tensor lengths, "
       "int entity_size, int operations) -> (Tensor, Tensor)");
   library.def(
-      "read(Tensor said, Tensor change, Tensor entity, Tensor relation, int operations) -> Tensor");
+      "read(Tensor table, Tensor story, Tensor lengths, Tensor change, Tensor entity, "
+      "Tensor relation, int operations) -> Tensor");
   library.def(
-      "read_backward(Tensor g_filler, Tensor said, Tensor change, Tensor entity, "
-      "Tensor relation, int operations) -> (Tensor, Tensor, Tensor, Tensor)");
+      "read_backward(Tensor g_filler, Tensor table, Tensor story, Tensor lengths, Tensor change, "
+      "Tensor entity, Tensor relation, int operations) -> (Tensor, Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(tpr_rnn, CPU, library) {
