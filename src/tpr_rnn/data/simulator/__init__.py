@@ -39,8 +39,8 @@ def generate(
     """Tell a data set in the official layout: keys "train", "valid" and "test".
 
     A tenth of `questions` (rounded up) is for validation, the rest for training; the test set
-    has 1,000 questions more. No story stands in two sets, unless a task (with these wishes) has
-    too few stories for that.
+    has 1,000 questions more, the same ones for any number of `questions`. No story stands in two
+    sets, not even of different seeds, unless a task (with these wishes) has too few for that.
     """
     definition, cast = _prepare(task, wishes)
     if questions < 2:

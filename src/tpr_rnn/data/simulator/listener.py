@@ -1,13 +1,8 @@
 """What a listener can know who was told the events of a story, and only them."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from tpr_rnn.data.simulator.scene import Asked, Scene
 from tpr_rnn.data.simulator.world import Event
-
-# Official questions are about something that happened among the last five events.
-RECENT = 5
 
 
 class Told(NamedTuple):
@@ -61,10 +56,3 @@ class Listener:
         """Who holds an object, if anyone is known to."""
         event = self._handled[thing][-1].event
         return {"get": event.actor, "give": event.receiver}.get(event.action)
-
-    def ask_about_recent(self, scene: Scene, question: Callable[[Told], Asked | None]) -> None:
-        """Ask about a recent event, if there is one with a `question` to it."""
-        questions = [question(told) for told in self.told[-RECENT:]]
-        possible = [asked for asked in questions if asked is not None]
-        if possible:
-            scene.ask(*scene.rng.choice(possible))

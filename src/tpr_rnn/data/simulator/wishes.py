@@ -15,7 +15,8 @@ class Wishes:
     stories must come with its pronoun: "Kim/she"."""
 
     objects: tuple[str, ...] | None = None
-    """What the actors carry around, or the things compared in task 18."""
+    """What the actors carry around (tasks 5 and 7 give away the first ones first), or the things
+    compared in task 18."""
 
     places: tuple[str, ...] | None = None
     """Where the actors go, or the places on the map of tasks 4 and 19."""
@@ -46,6 +47,8 @@ class Needs:
     story_length: bool = False
     distractors: int | None = None
     pronouns: bool = False
+    own_words: tuple[str, ...] = ()
+    """Words that a task always uses, so that nothing else may be called so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,7 @@ def grant(wishes: Wishes, needs: Needs, task: str) -> Cast:
         distractors=needs.distractors or 0 if wishes.distractors is None else wishes.distractors,
     )
     _check_pronouns(cast, needs.pronouns, task)
-    _check_collisions(cast)
+    _check_collisions(cast, needs.own_words)
     _check_number("story_length", wishes.story_length, 1, needs.story_length, task)
     _check_number("distractors", wishes.distractors, 0, needs.distractors is not None, task)
     return cast
@@ -108,8 +111,8 @@ def _words(
     return tuple(wished)
 
 
-def _check_collisions(cast: Cast) -> None:
-    kind_of: dict[str, str] = {}
+def _check_collisions(cast: Cast, own_words: tuple[str, ...]) -> None:
+    kind_of = dict.fromkeys(own_words, "word of the task itself")
     for kind, words in (("name", cast.names), ("object", cast.objects), ("place", cast.places)):
         for word in words:
             # Models read lower case: 'Kitchen' and 'kitchen' are one word to them.

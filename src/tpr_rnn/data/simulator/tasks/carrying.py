@@ -1,12 +1,12 @@
 """Tasks 5, 7 and 8: who gave what to whom, and what or how much someone carries."""
 
-from tpr_rnn.data.simulator import english
 from tpr_rnn.data.simulator.listener import Listener, Told
 from tpr_rnn.data.simulator.registry import task
+from tpr_rnn.data.simulator.rounds import play_rounds
 from tpr_rnn.data.simulator.scene import Asked, Scene
 from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import FRIENDS, NUMBERS, OBJECTS, PEOPLE, ROOMS
-from tpr_rnn.data.simulator.world import Action, World
+from tpr_rnn.data.simulator.world import Action
 
 WITH_GIVING: tuple[Action, ...] = ("go", "get", "drop", "give")
 
@@ -21,26 +21,30 @@ THINGS = Words(official=OBJECTS, least=1)
 )
 def who_gave_what_to_whom(scene: Scene) -> None:
     """People carry things about and give them to each other. Who gave what to whom?"""
-    world, listener, rng = World(scene.rng, scene.cast), Listener(), scene.rng
+    play_rounds(scene, WITH_GIVING, _gift)
 
-    def question(told: Told) -> Asked | None:
-        if told.event.action != "give":
-            return None
-        gifts = [gift for gift in listener.handled(told.event.object) if gift.event.receiver]
-        event, position = gifts[-1]
-        giver, thing, receiver = event.actor, event.object, event.receiver
-        what = Asked(f"What did {giver} give to {receiver}?", thing, (position,))
-        who = rng.choice((f"Who gave the {thing}?", f"Who gave the {thing} to {receiver}?"))
-        whom = rng.choice((f"Who received the {thing}?", f"Who did {giver} give the {thing} to?"))
-        return rng.choice(
-            (what, Asked(who, giver, (position,)), Asked(whom, receiver, (position,)))
+
+def _gift(scene: Scene, listener: Listener, told: Told) -> Asked | None:
+    if told.event.action != "give":
+        return None
+    thing = told.event.object
+    gifts = [gift for gift in listener.told if gift.event.action == "give"]
+    last = [gift for gift in gifts if gift.event.object == thing][-1]
+    giver, receiver = last.event.actor, last.event.receiver
+    # What the one gave to the other last may be another thing.
+    given = [
+        gift for gift in gifts if gift.event.actor == giver and gift.event.receiver == receiver
+    ]
+    what = given[-1]
+    who = scene.rng.choice((f"Who gave the {thing}?", f"Who gave the {thing} to {receiver}?"))
+    whom = scene.rng.choice((f"Who received the {thing}?", f"Who did {giver} give the {thing} to?"))
+    return scene.rng.choice(
+        (
+            Asked(f"What did {giver} give to {receiver}?", what.event.object, (what.position,)),
+            Asked(who, giver, (last.position,)),
+            Asked(whom, receiver, (last.position,)),
         )
-
-    while scene.goes_on():
-        for _ in range(2):
-            event = world.next_event(WITH_GIVING)
-            listener.hear(event, scene.say(english.sentence(rng, event)))
-        listener.ask_about_recent(scene, question)
+    )
 
 
 @task(
@@ -55,26 +59,21 @@ def who_gave_what_to_whom(scene: Scene) -> None:
 )
 def how_many_things(scene: Scene) -> None:
     """People carry things about and give them to each other. How many does one carry?"""
-    world, listener = World(scene.rng, scene.cast), Listener()
+    play_rounds(scene, WITH_GIVING, _number)
 
-    def question(told: Told) -> Asked | None:
-        if told.event.action == "go":
-            return None
-        actor = told.event.actor
-        hands = listener.hands(actor)
-        things = {handled.event.object for handled in hands}
-        held = sum(listener.holder(thing) == actor for thing in things)
-        return Asked(
-            f"How many objects is {actor} carrying?",
-            NUMBERS[held],
-            tuple(handled.position for handled in hands),
-        )
 
-    while scene.goes_on():
-        for _ in range(2):
-            event = world.next_event(WITH_GIVING)
-            listener.hear(event, scene.say(english.sentence(scene.rng, event)))
-        listener.ask_about_recent(scene, question)
+def _number(scene: Scene, listener: Listener, told: Told) -> Asked | None:
+    if told.event.action == "go":
+        return None
+    actor = told.event.actor
+    hands = listener.hands(actor)
+    things = {handled.event.object for handled in hands}
+    held = sum(listener.holder(thing) == actor for thing in things)
+    return Asked(
+        f"How many objects is {actor} carrying?",
+        NUMBERS[held],
+        tuple(handled.position for handled in hands),
+    )
 
 
 @task(
@@ -84,25 +83,20 @@ def how_many_things(scene: Scene) -> None:
 )
 def which_things(scene: Scene) -> None:
     """People carry things about. What does one of them carry?"""
-    world, listener = World(scene.rng, scene.cast), Listener()
+    play_rounds(scene, ("go", "get", "drop"), _list)
 
-    def question(told: Told) -> Asked | None:
-        if told.event.action == "go":
-            return None
-        actor = told.event.actor
-        # Answers and supports go thing by thing, in the order in which one first had them.
-        by_thing: dict[str, list[int]] = {}
-        for handled in listener.hands(actor):
-            by_thing.setdefault(handled.event.object, []).append(handled.position)
-        held = [thing for thing in by_thing if listener.holder(thing) == actor]
-        return Asked(
-            f"What is {actor} carrying?",
-            ",".join(held) or "nothing",
-            tuple(position for positions in by_thing.values() for position in positions),
-        )
 
-    while scene.goes_on():
-        for _ in range(2):
-            event = world.next_event(("go", "get", "drop"))
-            listener.hear(event, scene.say(english.sentence(scene.rng, event)))
-        listener.ask_about_recent(scene, question)
+def _list(scene: Scene, listener: Listener, told: Told) -> Asked | None:
+    if told.event.action == "go":
+        return None
+    actor = told.event.actor
+    # Answers and supports go thing by thing, in the order in which one first had them.
+    by_thing: dict[str, list[int]] = {}
+    for handled in listener.hands(actor):
+        by_thing.setdefault(handled.event.object, []).append(handled.position)
+    held = [thing for thing in by_thing if listener.holder(thing) == actor]
+    return Asked(
+        f"What is {actor} carrying?",
+        ",".join(held) or "nothing",
+        tuple(position for positions in by_thing.values() for position in positions),
+    )

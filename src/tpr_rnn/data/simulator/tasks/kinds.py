@@ -15,10 +15,13 @@ COLOURS = ("gray", "white", "yellow", "green")
 @task(
     15,
     "basic-deduction",
-    Needs(names=Words(official=("Gertrude", "Winona", "Jessica", "Emily"), least=1)),
+    Needs(
+        names=Words(official=("Gertrude", "Winona", "Jessica", "Emily"), least=1),
+        own_words=(*PLURALS, *PLURALS.values()),
+    ),
 )
 def what_is_one_afraid_of(scene: Scene) -> None:
-    """Each kind of animal is afraid of another, and each name is an animal. What is it afraid of?
+    """Each animal is afraid of another one, and each name is an animal. What is it afraid of?
 
     What an animal fears is told before anyone is said to be one, as in the official stories.
     """
@@ -44,7 +47,10 @@ def what_is_one_afraid_of(scene: Scene) -> None:
 @task(
     16,
     "basic-induction",
-    Needs(names=Words(official=("Lily", "Bernhard", "Greg", "Julius", "Brian"), least=2)),
+    Needs(
+        names=Words(official=("Lily", "Bernhard", "Greg", "Julius", "Brian"), least=2),
+        own_words=ANIMALS + COLOURS,
+    ),
 )
 def what_color_is_one(scene: Scene) -> None:
     """Each name is an animal of some colour, but one colour is not told. Which one is it?

@@ -29,7 +29,10 @@ FEELS, GOES, GETS = range(3)
 @task(
     20,
     "agents-motivations",
-    Needs(names=Words(official=("Jason", "Antoine", "Sumit", "Yann"), least=1)),
+    Needs(
+        names=Words(official=("Jason", "Antoine", "Sumit", "Yann"), least=1),
+        own_words=tuple(word for motive in MOTIVES for word in motive),
+    ),
 )
 def why_did_one_go(scene: Scene) -> None:
     """People feel something, go somewhere and get something. Where will they go, and why?"""
@@ -37,13 +40,12 @@ def why_did_one_go(scene: Scene) -> None:
     motives = {name: rng.choice(MOTIVES) for name in scene.cast.names}
     next_step = dict.fromkeys(motives, FEELS)
     feeling_told: dict[str, int] = {}
-    things = {motive.thing for motive in MOTIVES}  # one of each: who comes too late gets nothing
-
-    def can_act(name: str) -> bool:
-        step = next_step[name]
-        return step < GETS or (step == GETS and motives[name].thing in things)
-
-    while active := [name for name in motives if can_act(name)]:
+    things = [motive.thing for motive in MOTIVES]  # one of each: who comes too late gets none
+    while active := [
+        name
+        for name, step in next_step.items()
+        if step < GETS or (step == GETS and motives[name].thing in things)
+    ]:
         name = rng.choice(active)
         feeling, place, thing = motives[name]
         asked = name.lower()  # as in the official questions

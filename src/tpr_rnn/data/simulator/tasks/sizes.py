@@ -9,8 +9,8 @@ from tpr_rnn.data.simulator.wishes import Needs, Words
 SMALLEST_FIRST = ("chocolate", "box of chocolates")
 OTHERS = ("box", "chest", "container", "suitcase")
 FACTS = 5
-# So many times one looks for a question before telling more facts.
-PATIENCE = 50
+# So many times one looks for the five questions before telling more facts.
+TRIES = 100
 
 
 class Fact(NamedTuple):
@@ -33,24 +33,14 @@ def does_it_fit(scene: Scene) -> None:
         for _ in range(FACTS):
             small, big = sorted(rng.sample(by_size, 2), key=by_size.index)
             facts.append(Fact(small, big))
-            fits, bigger = (
-                f"The {small} fits inside the {big}.",
-                f"The {big} is bigger than the {small}.",
-            )
-            scene.say(rng.choice((fits, bigger)))
+            fits = f"The {small} fits inside the {big}."
+            scene.say(rng.choice((fits, f"The {big} is bigger than the {small}.")))
         asked = 0
-        while asked < QUESTIONS and (question := _find_question(scene, facts)) is not None:
-            scene.ask(*question)
-            asked += 1
-
-
-def _find_question(scene: Scene, facts: list[Fact]) -> Asked | None:
-    for _ in range(PATIENCE):
-        position = scene.rng.randrange(len(facts))
-        question = _question(scene, facts, position, scene.rng.choice(("yes", "no")))
-        if question is not None:
-            return question
-    return None
+        for _ in range(TRIES):
+            question = _question(scene, facts, rng.randrange(len(facts)), rng.choice(("yes", "no")))
+            if question is not None and asked < QUESTIONS:
+                scene.ask(*question)
+                asked += 1
 
 
 def _question(scene: Scene, facts: list[Fact], position: int, answer: str) -> Asked | None:

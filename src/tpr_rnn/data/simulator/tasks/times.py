@@ -4,8 +4,8 @@ import random
 from typing import NamedTuple
 
 from tpr_rnn.data.simulator import english
-from tpr_rnn.data.simulator.listener import RECENT
 from tpr_rnn.data.simulator.registry import task
+from tpr_rnn.data.simulator.rounds import RECENT
 from tpr_rnn.data.simulator.scene import Scene
 from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import NEIGHBOURS, TIMES, TOWN

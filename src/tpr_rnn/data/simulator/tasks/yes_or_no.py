@@ -1,77 +1,57 @@
 """Tasks 6, 9 and 10: is someone in a place? Yes, no or maybe."""
 
+from typing import Literal, NamedTuple
+
 from tpr_rnn.data.simulator import english
 from tpr_rnn.data.simulator.listener import Listener, Told
 from tpr_rnn.data.simulator.registry import task
+from tpr_rnn.data.simulator.rounds import RECENT, play_rounds
 from tpr_rnn.data.simulator.scene import Asked, Scene
 from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import NEIGHBOURS, OBJECTS, PEOPLE, ROOMS, TOWN
-from tpr_rnn.data.simulator.world import World
+from tpr_rnn.data.simulator.world import Event, World
 
 NAMES = Words(official=PEOPLE, least=1)
+THINGS = Words(official=OBJECTS, least=1)
 PLACES = Words(official=ROOMS, least=2)
+
+Way = Literal["walked", "is", "left", "either"]
+
+
+class Claim(NamedTuple):
+    """What a sentence says about where someone is."""
+
+    walk: Event
+    way: Way
+    places: tuple[str, ...]
+    """The places it speaks of: where they are, where they no longer are, or two possible ones."""
+    position: int
 
 
 @task(
     6,
     "yes-no-questions",
-    Needs(
-        names=NAMES,
-        objects=Words(official=OBJECTS, least=1),
-        places=PLACES,
-        story_length=True,
-    ),
+    Needs(names=NAMES, objects=THINGS, places=PLACES, story_length=True),
 )
 def is_someone_there(scene: Scene) -> None:
     """People walk and carry things about. Is one of those who walked in a certain place?"""
-    world, listener = World(scene.rng, scene.cast), Listener()
+    play_rounds(scene, ("go", "get", "drop"), _presence)
 
-    def question(told: Told) -> Asked | None:
-        if told.event.action != "go":
-            return None
-        actor = told.event.actor
-        walk = listener.walks(actor)[-1]
-        asked = _true_or_other_place(scene, walk.event.place)
-        answer = "yes" if asked == walk.event.place else "no"
-        return Asked(f"Is {actor} in the {asked}?", answer, (walk.position,))
 
-    while scene.goes_on():
-        for _ in range(2):
-            event = world.next_event(("go", "get", "drop"))
-            listener.hear(event, scene.say(english.sentence(scene.rng, event)))
-        listener.ask_about_recent(scene, question)
+def _presence(scene: Scene, listener: Listener, told: Told) -> Asked | None:
+    if told.event.action != "go":
+        return None
+    actor = told.event.actor
+    walk = listener.walks(actor)[-1]
+    asked = _true_or_other_place(scene, walk.event.place)
+    answer = "yes" if asked == walk.event.place else "no"
+    return Asked(f"Is {actor} in the {asked}?", answer, (walk.position,))
 
 
 @task(9, "simple-negation", Needs(names=NAMES, places=PLACES, story_length=True))
 def is_someone_gone(scene: Scene) -> None:
     """Of some walks, one hears only where someone no longer is. Are they in a certain place?"""
-    world, listener, rng = World(scene.rng, scene.cast), Listener(), scene.rng
-    left: dict[int, str] = {}  # position of a sentence that tells only a place someone left
-
-    def question(told: Told) -> Asked:
-        actor = told.event.actor
-        walk = listener.walks(actor)[-1]
-        if walk.position in left:
-            return Asked(f"Is {actor} in the {left[walk.position]}?", "no", (walk.position,))
-        asked = _true_or_other_place(scene, walk.event.place)
-        answer = "yes" if asked == walk.event.place else "no"
-        return Asked(f"Is {actor} in the {asked}?", answer, (walk.position,))
-
-    while scene.goes_on():
-        for _ in range(2):
-            walk = world.next_event(("go",))
-            way = rng.choice(("walked", "walked", "is", "left"))
-            if way == "walked":
-                sentence = english.sentence(rng, walk)
-            elif way == "is":
-                sentence = f"{walk.actor} is in the {walk.place}."
-            else:
-                sentence = (
-                    f"{walk.actor} is {rng.choice(('not', 'no longer'))} in the {walk.origin}."
-                )
-                left[scene.told] = walk.origin
-            listener.hear(walk, scene.say(sentence))
-        listener.ask_about_recent(scene, question)
+    _play_claims(scene, ("walked", "walked", "is", "left"))
 
 
 @task(
@@ -84,35 +64,41 @@ def is_someone_gone(scene: Scene) -> None:
     ),
 )
 def is_someone_perhaps_there(scene: Scene) -> None:
-    """Of some walks, one hears only two places of which one is true. Are they in one of them?"""
-    world, listener, rng = World(scene.rng, scene.cast), Listener(), scene.rng
-    either: dict[int, tuple[str, str]] = {}  # position of a sentence that tells two places
+    """Of some walks, one hears two places of which one is true. Are they in a certain place?"""
+    _play_claims(scene, ("walked", "walked", "is", "either"))
 
-    def question(told: Told) -> Asked:
-        actor = told.event.actor
-        walk = listener.walks(actor)[-1]
-        asked = _true_or_other_place(scene, walk.event.place)
-        answer = "yes" if asked == walk.event.place else "no"
-        if asked in either.get(walk.position, ()):
-            answer = "maybe"
-        return Asked(f"Is {actor} in the {asked}?", answer, (walk.position,))
 
+def _play_claims(scene: Scene, ways: tuple[Way, ...]) -> None:
+    world, claims = World(scene.rng, scene.cast), list[Claim]()
     while scene.goes_on():
         for _ in range(2):
-            walk = world.next_event(("go",))
-            way = rng.choice(("walked", "walked", "is", "either"))
-            if way == "walked":
-                sentence = english.sentence(rng, walk)
-            elif way == "is":
-                sentence = f"{walk.actor} is in the {walk.place}."
-            else:
-                # The other place may be the same one: "either in the park or the park".
-                places = (walk.place, rng.choice(scene.cast.places))
-                one, other = rng.sample(places, 2)
-                sentence = f"{walk.actor} is either in the {one} or the {other}."
-                either[scene.told] = (one, other)
-            listener.hear(walk, scene.say(sentence))
-        listener.ask_about_recent(scene, question)
+            claims.append(_claim(scene, world.next_event(("go",)), scene.rng.choice(ways)))
+        actor = scene.rng.choice(claims[-RECENT:]).walk.actor
+        walk, way, places, position = [claim for claim in claims if claim.walk.actor == actor][-1]
+        # Of someone who left a place, one only knows that they are not there.
+        asked = walk.origin if way == "left" else _true_or_other_place(scene, walk.place)
+        if way == "left" or asked not in places:
+            answer = "no"
+        else:
+            answer = "maybe" if way == "either" else "yes"
+        scene.ask(f"Is {actor} in the {asked}?", answer, [position])
+
+
+def _claim(scene: Scene, walk: Event, way: Way) -> Claim:
+    rng, actor = scene.rng, walk.actor
+    places: tuple[str, ...] = (walk.place,)
+    if way == "walked":
+        sentence = english.sentence(rng, walk)
+    elif way == "is":
+        sentence = f"{actor} is in the {walk.place}."
+    elif way == "left":
+        places = (walk.origin,)
+        sentence = f"{actor} is {rng.choice(('not', 'no longer'))} in the {walk.origin}."
+    else:
+        # The other place may be the same: "either in the park or the park" is official English.
+        places = tuple(rng.sample((walk.place, rng.choice(scene.cast.places)), 2))
+        sentence = f"{actor} is either in the {places[0]} or the {places[1]}."
+    return Claim(walk, way, places, scene.say(sentence))
 
 
 def _true_or_other_place(scene: Scene, place: str) -> str:
