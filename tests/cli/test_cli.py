@@ -172,6 +172,18 @@ def test_generate_repeats(data, tmp_path) -> None:
         assert path.read_bytes() == (tmp_path / path.name).read_bytes()
 
 
+def test_generate_grants_wishes(tmp_path) -> None:
+    wishes = ("--names", "Ann,Bob", "--places", "attic,shed,pond", "--story-length", "30")
+    arguments = ("--task", "1", "--questions", "200", "--out", str(tmp_path), *wishes)
+    assert run("data", "generate", *arguments).returncode == 0
+    text = (tmp_path / "qa1_train.txt").read_text()
+    assert "Ann" in text
+    assert "attic" in text
+    assert "Mary" not in text
+    assert "kitchen" not in text
+    assert "\n31 " in text
+
+
 def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("TPR_RNN_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(SystemExit) as end:
@@ -209,6 +221,8 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["data", "describe", "NOWHERE"], "no such directory"),
         (["data", "generate", "--task", "99", "--out", "NOWHERE"], "there is no task 99"),
         (["data", "generate", "--task", "1", "--questions", "-5", "--out", "NOWHERE"], "questions"),
+        (["data", "generate", "--task", "1", "--names", "", "--out", "NOWHERE"], "name"),
+        (["data", "generate", "--task", "4", "--names", "Ann,Bob", "--out", "NOWHERE"], "task 4"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

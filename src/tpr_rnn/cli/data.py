@@ -17,16 +17,34 @@ def generate(
         int, Parameter(help="Questions to train and validate on (90 / 10); 1,000 to test.")
     ] = 10_000,
     seed: Annotated[int, Parameter(help="The same seed gives the same files.")] = 0,
+    names: Annotated[str | None, Parameter(help="Who acts, such as Ann,Bob,Kim/she.")] = None,
+    objects: Annotated[str | None, Parameter(help="What they carry, such as book,hat.")] = None,
+    places: Annotated[str | None, Parameter(help="Where they go, such as attic,shed.")] = None,
+    story_length: Annotated[int | None, Parameter(help="Least sentences of a story.")] = None,
+    distractors: Annotated[
+        int | None, Parameter(help="Sentences of a story that lead nowhere (task 19).")
+    ] = None,
 ) -> int:
-    """Write stories from the simulator, in the layout of the official en-valid-10k."""
+    """Write stories from the simulator, in the layout of the official en-valid-10k.
+
+    Without wishes the stories are like the official ones.
+    """
     from tpr_rnn.data.babi import format_story
     from tpr_rnn.data.corpus import parse_task
-    from tpr_rnn.data.simulator import TASK_NAMES
+    from tpr_rnn.data.simulator import TASK_NAMES, Wishes
     from tpr_rnn.data.simulator import generate as tell_stories
 
     number = parse_task(task)
+    wishes = Wishes(
+        names=_words(names),
+        objects=_words(objects),
+        places=_words(places),
+        story_length=story_length,
+        distractors=distractors,
+    )
     for each in TASK_NAMES if number is None else [number]:
-        for split, stories in tell_stories(each, questions=questions, seed=seed).items():
+        told = tell_stories(each, questions=questions, seed=seed, wishes=wishes)
+        for split, stories in told.items():
             try:
                 out.mkdir(parents=True, exist_ok=True)
                 path = out / f"qa{each}_{split}.txt"
@@ -35,6 +53,10 @@ def generate(
                 raise UserError(f"{out}: cannot be written ({error.strerror})") from error
         print(f"{out}: qa{each}_train.txt, qa{each}_valid.txt, qa{each}_test.txt")
     return 0
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(word.strip() for word in text.split(","))
 
 
 def fetch(
