@@ -16,6 +16,7 @@ from tpr_rnn.memory import (
     read,
     sequential,
 )
+from tpr_rnn.memory.parallel import CHUNK, best_chunk
 
 
 @pytest.fixture(autouse=True, params=["native", "torch"])
@@ -181,7 +182,18 @@ def test_a_story_may_be_told_in_pieces(form, kind) -> None:
     torch.testing.assert_close(densify(state).tensor, densify(whole).tensor, **TOLERANCE)
 
 
-def test_the_kind_of_the_final_memory_is_that_of_the_first() -> None:
+def test_a_long_story_goes_in_chunks_and_a_short_one_does_not() -> None:
+    for time in (0, 1, 30, 70):
+        assert best_chunk([time], entity_size=15, relation_size=10) == time
+    for time in (100, 10_000):
+        assert best_chunk([time], entity_size=15, relation_size=10) == CHUNK
+    # The larger the memory, the dearer it is to carry along.
+    assert best_chunk([200], entity_size=40, relation_size=20) == 200
+    # One long story among many short ones does not change the way.
+    assert best_chunk([110] + 50 * [10], entity_size=15, relation_size=10) == 110
+
+
+def test_the_kind_of_the_final_memory() -> None:
     associations = random_associations(1, 3, 4, 2, seed=7)
     assert isinstance(parallel(associations)[1], FactoredMemory)
     assert isinstance(parallel(associations, chunk=2)[1], DenseMemory)

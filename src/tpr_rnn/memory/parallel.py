@@ -11,6 +11,8 @@ That is (I + L) U = C - F_0 (A, Q) with L the Hadamard product of two Gram matri
 lower triangular in time: the operations of one sentence all read the memory before it.
 """
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -29,6 +31,9 @@ from tpr_rnn.memory.operations import (
 )
 from tpr_rnn.memory.reading import read
 
+CHUNK = 16
+"""Sentences that a long story is told at a time; measured, and flat around its best."""
+
 
 def parallel(
     associations: Associations,
@@ -45,47 +50,66 @@ def parallel(
         operations: the memory operations in use, in the paper's order.
         lengths: sentences in each story; those behind the end do not touch the memory.
         state: the memory before the first sentence; empty if None.
-        chunk: solve so many sentences at a time and carry a dense memory from chunk to chunk,
-            for long stories; None solves the whole story at once.
+        chunk: solve so many sentences at a time and carry a dense memory from chunk to chunk;
+            None: the whole story at once while that is cheaper, else chunks of a good size.
 
     Returns:
         The change that each operation made at its key (see `operations`), and the final memory:
-        of the kind of `state`, factored if that is None, and dense if there was a `chunk`.
+        dense if it was dense before or went in chunks, else factored.
     """
+    time = associations.story.shape[1]
     if chunk is None:
-        return _tell(associations, operations, lengths, state)
-    memory: Memory = DenseMemory.zero(associations) if state is None else densify(state)
-    changes = []
-    # One empty piece for a story of no sentences, so that there is always something to join.
-    for start in range(0, max(associations.story.shape[1], 1), chunk):
-        piece = associations.between(start, start + chunk)
-        left = None if lengths is None else (lengths - start).clamp(0, piece.story.shape[1])
-        change, memory = _tell(piece, operations, left, memory)
-        changes.append(change)
-    return torch.cat(changes, dim=1), memory
-
-
-def _tell(
-    associations: Associations,
-    operations: tuple[Operation, ...],
-    lengths: Int[Tensor, " b"] | None,
-    state: Memory | None,
-) -> tuple[Float[Tensor, "b t o f"], Memory]:
-    """One piece of a story, solved at once."""
+        sizes = (associations.entity_size, associations.relation_size)
+        chunk = best_chunk([time] if lengths is None else lengths.tolist(), *sizes)
+    if isinstance(state, DenseMemory) or chunk < time:
+        memory = DenseMemory.zero(associations) if state is None else densify(state)
+        return _tell_chunks(associations, operations, lengths, memory, max(chunk, 1))
     found = None
     if state is not None:
+        if state.operations != operations:
+            raise ValueError(f"the state was made with {state.operations}, not with {operations}")
         rows = key_rows(associations.until(lengths), operations)
         found = read(state, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
     solve = native.tell if native.usable(associations.table) else solve_triangular
     change = solve(associations, found, operations, lengths)
     told = FactoredMemory(associations, change, operations, lengths)
-    if state is None:
-        return change, told
-    if isinstance(state, DenseMemory):
-        return change, DenseMemory(state.tensor + densify(told).tensor)
-    if state.operations != operations:
-        raise ValueError(f"the state was made with {state.operations}, not with {operations}")
-    return change, join(state, told)
+    return change, told if state is None else join(state, told)
+
+
+def best_chunk(lengths: Sequence[int], entity_size: int, relation_size: int) -> int:
+    """How many sentences of such stories to solve at once, by the multiplications of either way.
+
+    In a chunk of c sentences each one is compared with 4.5 c pairs of rows, forward and backward;
+    carrying the memory past it takes three reads, three writes and their gradients of E x R x E.
+    """
+    pair = 4.5 * (7 * entity_size + 4 * relation_size)
+    carry = 18 * entity_size**2 * relation_size
+    whole = sum(length * length * pair for length in lengths)
+    chunks = sum(length * (min(length, CHUNK) * pair + carry) for length in lengths)
+    return max(lengths, default=0) if whole <= chunks else CHUNK
+
+
+def _tell_chunks(
+    associations: Associations,
+    operations: tuple[Operation, ...],
+    lengths: Int[Tensor, " b"] | None,
+    memory: DenseMemory,
+    chunk: int,
+) -> tuple[Float[Tensor, "b t o f"], Memory]:
+    """Tell stories in chunks, carrying a dense memory."""
+    if native.usable(associations.table):
+        return native.tell_chunks(associations, memory, operations, lengths, chunk)
+    changes = []
+    # One empty piece for a story of no sentences, so that there is always something to join.
+    for start in range(0, max(associations.story.shape[1], 1), chunk):
+        piece = associations.between(start, start + chunk)
+        left = None if lengths is None else (lengths - start).clamp(0, piece.story.shape[1])
+        rows = key_rows(piece.until(left), operations)
+        found = read(memory, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
+        changes.append(solve_triangular(piece, found, operations, left))
+        told = densify(FactoredMemory(piece, changes[-1], operations))
+        memory = DenseMemory(memory.tensor + told.tensor)
+    return torch.cat(changes, dim=1), memory
 
 
 def solve_triangular(

@@ -19,9 +19,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tpr_rnn.memory.operations import OPERATIONS, Associations, FactoredMemory, Operation
+from tpr_rnn.memory.operations import (
+    OPERATIONS,
+    Associations,
+    DenseMemory,
+    FactoredMemory,
+    Operation,
+)
 
-SOURCE = Path(__file__).with_name("kernel.cpp")
+DIRECTORY = Path(__file__).parent
 # Sums may be reordered to fill vector registers; infinities and NaNs keep their meaning.
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++20", "-fPIC")
 
@@ -65,6 +71,30 @@ def tell(
     return changes
 
 
+def tell_chunks(
+    associations: Associations,
+    memory: DenseMemory,
+    operations: tuple[Operation, ...],
+    lengths: Int[Tensor, " b"] | None,
+    chunk: int,
+) -> tuple[Float[Tensor, "b t o f"], DenseMemory]:
+    """The changes that each operation makes, and the memory after them.
+
+    The stories are told in chunks of so many sentences, and a dense memory is carried along.
+    """
+    table, story, _ = associations
+    lengths = _all_of(story) if lengths is None else lengths
+    changes, tensor = _TellChunks.apply(
+        table.contiguous(),
+        story.contiguous(),
+        memory.tensor.contiguous(),
+        lengths,
+        chunk,
+        _mask(operations),
+    )
+    return changes, DenseMemory(tensor)
+
+
 def read(
     memory: FactoredMemory, entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"]
 ) -> Float[Tensor, "b f"]:
@@ -106,6 +136,31 @@ class _Tell(torch.autograd.Function):
             g_change.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
         return g_table, None, -g_content if ctx.found else None, None, None, None
+
+
+class _TellChunks(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        table: Tensor,
+        story: Tensor,
+        memory: Tensor,
+        lengths: Tensor,
+        chunk: int,
+        mask: int,
+    ) -> tuple[Tensor, Tensor]:
+        change, final = torch.ops.tpr_rnn.tell_chunks(table, story, memory, lengths, chunk, mask)
+        ctx.save_for_backward(change, table, story, memory, lengths)
+        ctx.settings = (chunk, mask)
+        return change, final
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g_change: Tensor, g_final: Tensor) -> tuple[Tensor | None, ...]:
+        g_table, g_memory = torch.ops.tpr_rnn.tell_chunks_backward(
+            g_change.contiguous(), g_final.contiguous(), *ctx.saved_tensors, *ctx.settings
+        )
+        return g_table, None, g_memory, None, None, None
 
 
 class _Read(torch.autograd.Function):
@@ -174,7 +229,7 @@ def _compile(library: Path) -> None:
     # Compiled beside its place and moved there, so that it is whole or not there at all.
     with tempfile.TemporaryDirectory(dir=library.parent) as directory:
         built = Path(directory) / library.name
-        command = [compiler, *FLAGS, "-shared", str(SOURCE), "-o", str(built)]
+        command = [compiler, *FLAGS, "-shared", str(DIRECTORY / "kernel.cpp"), "-o", str(built)]
         command += [f"-I{include}", f"-I{include}/torch/csrc/api/include"]
         command += [f"-L{torch_directory / 'lib'}", "-lc10", "-ltorch_cpu"]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
@@ -193,5 +248,6 @@ def _fingerprint() -> str:
     if cpuinfo.exists():
         lines = cpuinfo.read_text("utf-8", "replace").splitlines()
         cpu = next((line for line in lines if line.startswith(("flags", "Features"))), cpu)
-    parts = (SOURCE.read_text("utf-8"), torch.__version__, cpu, *FLAGS)
+    sources = [path.read_text("utf-8") for path in sorted(DIRECTORY.glob("*.[ch]*"))]
+    parts = (*sources, torch.__version__, cpu, *FLAGS)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
