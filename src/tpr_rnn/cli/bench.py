@@ -1,0 +1,85 @@
+"""`tpr-rnn bench`: the literal algorithm and ours, side by side in one run."""
+
+import json as json_format
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from tpr_rnn.cli.options import JsonOption, print_json
+from tpr_rnn.errors import UserError
+
+
+def bench(
+    *,
+    quick: Annotated[
+        bool, Parameter(negative="", help="Fewer rounds, and only the main parts: within a minute.")
+    ] = False,
+    out: Annotated[
+        Path | None, Parameter(help="Directory for bench.json and a picture of the growth.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Measure full training steps, memory and growth, as ratios against the step-by-step form."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # the profiler's own chatter
+    from rich.console import Console
+
+    from tpr_rnn.bench.run import measure_all
+
+    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    if out is not None:
+        from tpr_rnn.bench.picture import draw_growth
+
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{out}: cannot be made ({error.strerror})") from error
+    record = measure_all(quick, say=lambda text: console.print(f"measuring: {text}", style="dim"))
+    _show(record, console)
+    if out is not None:
+        (out / "bench.json").write_text(json_format.dumps(record, indent=2) + "\n", "utf-8")
+        draw_growth(record["growth"], out)
+        console.print(f"Saved in {out}: bench.json, growth.png, growth.svg")
+    if json:
+        print_json(record)
+    return 0
+
+
+def _show(record: dict[str, Any], console: Any) -> None:
+    from rich.table import Table
+
+    table = Table("work", "threads", title="full training step, ms and MB")
+    headings = ("step by step", "ours", "faster", "peak", "ours", "less", "GFLOP/s", "of peak")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for case in record["cases"]:
+        table.add_row(
+            case["name"],
+            str(case["threads"]),
+            f"{case['baseline_ms']:.1f}",
+            f"{case['ours_ms']:.2f}",
+            f"{case['speedup']:.1f}x",
+            f"{case['baseline_peak_mb']:.0f}",
+            f"{case['ours_peak_mb']:.1f}",
+            f"{case['memory_ratio']:.0f}x",
+            f"{case['gflops']:.1f}",
+            f"{case['share_of_peak']:.0%}",
+        )
+    console.print(table)
+    growth = record["growth"]
+    table = Table("sentences", title="forward and backward through one story")
+    table.add_column("microseconds a sentence", justify="right")
+    for length, ms in zip(growth["lengths"], growth["ms_per_sentence"], strict=True):
+        table.add_row(f"{length:,}", f"{1000 * ms:.1f}")
+    console.print(table)
+    console.print(f"10,000 sentences against 100: {growth['ratio']:.2f}x the time a sentence")
+    console.print(f"one question about a story of 20 sentences: {record['answer_ms']:.2f} ms")
+    if "side_by_side" in record:
+        ratio = record["side_by_side"]["ratio"]
+        console.print(f"two runs side by side: {ratio:.2f}x the throughput of one")
+        loading = record["loading"]
+        console.print(
+            f"reading and encoding {loading['questions']:,} questions: {loading['seconds']:.1f} s"
+        )
+    console.print(f"{record['machine']['cpu']}, memory: parallel form, {record['memory']}")

@@ -1,0 +1,90 @@
+"""The benchmark measures what it says: the same mathematics on both sides."""
+
+import json
+
+import pytest
+import torch
+
+from tpr_rnn.bench import measure
+from tpr_rnn.bench import run as bench_run
+from tpr_rnn.bench.cases import single_task
+from tpr_rnn.bench.measure import milliseconds, peak_bytes
+from tpr_rnn.bench.picture import draw_growth
+from tpr_rnn.bench.released import tell_released, without_sharing
+from tpr_rnn.memory import Associations, densify, sequential
+from tpr_rnn.models import TPRRNN
+
+
+@pytest.fixture(scope="module")
+def case():
+    return single_task(1, batches=1)
+
+
+def test_the_baseline_is_the_memory_of_the_paper() -> None:
+    table = torch.randn(12, 2 * 4 + 3 * 3, dtype=torch.float64, requires_grad=True)
+    story = torch.randint(0, 12, (3, 6))
+    lengths = torch.tensor([6, 2, 0])
+    results = []
+    for form in (sequential, tell_released):
+        changes, memory = form(Associations(table / 2, story, 4), lengths=lengths)
+        tensor = densify(memory).tensor
+        (gradient,) = torch.autograd.grad((tensor**2).sum() + changes.sum(), table)
+        results.append((changes, tensor, gradient))
+    for expected, actual in zip(*results, strict=True):
+        torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_both_sides_answer_the_same_questions(case) -> None:
+    (batch,) = case.batches
+    plain = without_sharing(batch)
+    assert len(plain.sentences) == batch.groups[0].story.numel() > len(batch.sentences)
+    models = [
+        TPRRNN(case.config, generator=torch.Generator().manual_seed(0), **tell).double()
+        for tell in ({}, {"tell": tell_released})
+    ]
+    torch.testing.assert_close(models[0](batch), models[1](plain), rtol=1e-9, atol=1e-9)
+
+
+def test_a_case_reports_times_memory_and_ratios(case) -> None:
+    result = bench_run._measure_case(case, threads=1, peak=10.0, quick=True)
+    assert result["name"] == "task-1"
+    assert result["speedup"] == pytest.approx(result["baseline_ms"] / result["ours_ms"], rel=0.02)
+    assert result["memory_ratio"] > 1
+    assert 0 < result["share_of_peak"] == pytest.approx(result["gflops"] / 10, rel=0.02)
+
+
+def test_growth_is_reported_for_every_length(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(bench_run, "LENGTHS", (100, 10_000))
+    growth = bench_run._measure_growth(quick=True)
+    assert growth["lengths"] == [100, 10_000]
+    first, last = growth["ms_per_sentence"]
+    assert growth["ratio"] == pytest.approx(last / first, rel=0.02)
+    json.dumps(growth)
+    draw_growth(growth, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"growth.png", "growth.svg"}
+
+
+def test_peak_memory_is_that_of_the_largest_moment() -> None:
+    def work() -> None:
+        first = torch.zeros(1_000_000)
+        second = first + 1
+        del first, second
+        torch.zeros(500_000)
+
+    assert peak_bytes(work) == pytest.approx(8_000_000, rel=0.01)
+
+
+def test_works_take_turns_and_a_quick_one_is_repeated(monkeypatch) -> None:
+    clock = 0.0
+    calls: list[str] = []
+
+    def work(name: str, seconds: float) -> None:
+        nonlocal clock
+        clock += seconds
+        calls.append(name)
+
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: clock)
+    slow, quick = milliseconds([lambda: work("slow", 1.0), lambda: work("quick", 0.04)], 3.0)
+    assert (slow, quick) == (pytest.approx(1000), pytest.approx(40))
+    # A first look at each, then rounds of one slow and two quick ones.
+    assert calls == ["slow", "quick"] + 3 * ["slow", "quick", "quick"]
