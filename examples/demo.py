@@ -3,11 +3,12 @@
 Run by `make demo`; everything is saved in runs/demo.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
-from tpr_rnn import Reader, load_corpus
+from tpr_rnn import Reader, UserError, load_corpus
 from tpr_rnn.cli import app
 from tpr_rnn.cli.options import command
 
@@ -17,6 +18,7 @@ RUN = Path("runs/demo")
 def main() -> int:
     """Train anew, evaluate, answer three questions."""
     shutil.rmtree(RUN, ignore_errors=True)
+    os.environ.pop("TPR_RNN_DATA", None)  # the demo is about the built-in stories
     for arguments in (["train", "--task", "1", "--out", str(RUN)], ["evaluate", str(RUN)]):
         status = app(arguments)
         if status:
@@ -39,4 +41,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except UserError as error:
+        sys.exit(f"demo: {error}")

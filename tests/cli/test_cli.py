@@ -112,10 +112,42 @@ def test_ctrl_c_saves_and_shows_how_to_go_on(data, tmp_path) -> None:
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert re.search(r"Interrupted at step \d+ of 4000; everything is saved", output)
+    assert re.search(r"Interrupted at step \d+ of 1000; everything is saved", output)
     assert f"train --out '{directory}' --resume" in output
     assert "Traceback" not in output
     assert (directory / "checkpoint.safetensors").exists()
+
+
+def test_ctrl_c_before_the_run_says_so() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tpr_rnn", "train", "--task", "all", "--out", "/nonexistent/x"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "reading the stories" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in output
+    assert "Traceback" not in output
+
+
+def test_a_reader_that_goes_away_does_not_cost_the_run(data, tmp_path) -> None:
+    arguments = ["train", "--task", "1", "--data", str(data), "--out", str(tmp_path / "r")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tpr_rnn", *arguments, "--set", "epochs=2000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith("step"):
+        pass
+    process.stdout.close()
+    assert process.wait(timeout=90) == 1
+    assert (tmp_path / "r" / "checkpoint.safetensors").exists()
 
 
 def test_evaluate(trained, data) -> None:
@@ -201,18 +233,27 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["train", "--task", "one"], "'one' is no task"),
         (["train", "--task", "1", "--preset", "best"], "unknown preset 'best'"),
         (["train", "--task", "1", "--seed", "x"], "seed"),
-        (["train", "--task", "1", "--seed", "-1"], "--seed must be 0 or more"),
+        (["train", "--task", "1", "--seed", "-1"], "the seed must be"),
         (["train", "--task", "1", "--operations", "move"], "move needs write"),
         (["train", "--task", "1", "--operations", "erase"], "unknown memory operation 'erase'"),
         (["train", "--task", "1", "--set", "speed=9"], "unknown setting 'speed'"),
         (["train", "--task", "1", "--set", "epochs"], "--set takes NAME=VALUE"),
-        (["train", "--task", "1", "--threads", "0"], "--threads"),
+        (["train", "--task", "1", "--threads", "0"], "threads must be"),
+        (["train", "--task", "1", "--set", "epochs=1", "--set", "epochs=2"], "epochs is set twice"),
+        (["train", "--task", "1", "--set", "learning_rate=inf"], "learning_rate must be"),
+        (["train", "--task", "1", "--set", "entity_size=999999999999"], "entity_size must be"),
+        (["train", "--task", "1", "--seed", "9" * 30], "the seed must be"),
+        (["train", "--task", "1", "--device", "meta"], "--device meta"),
+        (["train", "--task", "9" * 5000], "is no task"),
+        (["train", "--out", "TRAINED", "--resume", "--seed", "5"], "which task?"),
+        (["data", "generate", "--task", "1", "--out", "DATA"], "exists already"),
+        (["data", "generate", "--task", "all", "--names", "Ann,Bob", "--out", "NOWHERE"], "task 4"),
         (["train", "--task", "1", "--device", "toaster"], "--device"),
         (["train", "--task", "1", "--data", "NOWHERE"], "NOWHERE: no such directory"),
         (["train", "--task", "2", "--data", "DATA"], "task 2 has no train"),
         (["train", "--task", "1", "--out", "TRAINED"], "there is a run already"),
         (["train", "--task", "1", "--out", "TRAINED", "--resume", "--seed", "9"], "has seed 0"),
-        (["train", "--out", "NOWHERE", "--resume"], "which task?"),
+        (["train", "--out", "NOWHERE", "--resume"], "there is no run to resume"),
         (["evaluate", "NOWHERE"], "no such file"),
         (["evaluate", "TRAINED", "--split", "all"], "split"),
         (["ask", "TRAINED", "--story", "NOWHERE", "--question", "?"], "cannot be read"),

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tpr_rnn.memory import Associations, native, parallel, read
+from tpr_rnn.memory import OPERATIONS, Associations, native, parallel, read, sequential
 
 
 @pytest.fixture
@@ -45,7 +45,55 @@ def test_only_plain_floats_on_a_cpu_are_for_the_kernel() -> None:
     assert not native.usable(torch.zeros(1, device="meta"))
 
 
-@pytest.mark.skipif(not native.usable(torch.zeros(1)), reason=native.status())
+needs_kernel = pytest.mark.skipif(not native.usable(torch.zeros(1)), reason=native.status())
+
+
+@pytest.fixture
+def story() -> Associations:
+    generator = torch.Generator().manual_seed(1)
+    table = torch.randn(8, 3 + 3 + 2 + 2 + 2, generator=generator, dtype=torch.float64)
+    return Associations(table / 2, torch.arange(8).view(2, 4), entity_size=3)
+
+
+@needs_kernel
+def test_lengths_may_lie_anywhere_and_be_of_any_whole_type(story) -> None:
+    lengths = torch.tensor([4, 0, 2, 0])
+    expected, _ = sequential(story, lengths=lengths[::2].clone())
+    for same in (lengths[::2], lengths[::2].int()):
+        torch.testing.assert_close(parallel(story, lengths=same)[0], expected)
+
+
+@needs_kernel
+@pytest.mark.parametrize("lengths", [[4, 7000], [-1, 2], [4], [4, 4, 4]])
+def test_lengths_that_do_not_fit_are_refused(story, lengths) -> None:
+    # Not a wrong result, and no crash, with the shape checks of the tests out of the way.
+    with pytest.raises(RuntimeError, match=r"sentences, not|stories and"):
+        native.tell(story, None, OPERATIONS, torch.tensor(lengths))
+
+
+@needs_kernel
+def test_sentences_that_are_not_there_are_refused(story) -> None:
+    with pytest.raises(RuntimeError, match="there is no sentence 8"):
+        native.tell(story._replace(story=story.story + 1), None, OPERATIONS, None)
+
+
+@needs_kernel
+def test_the_order_in_which_operations_are_named_does_not_matter(story) -> None:
+    expected, _ = sequential(story, operations=("write", "backlink"))
+    for form in (sequential, parallel):
+        changes, _ = form(story, operations=("backlink", "write"))
+        torch.testing.assert_close(changes, expected)
+
+
+@needs_kernel
+def test_second_derivatives_are_refused(story) -> None:
+    table = story.table.requires_grad_()
+    changes, _ = parallel(story)
+    with pytest.raises(RuntimeError, match="no second derivatives"):
+        torch.autograd.grad(changes.sum(), table, create_graph=True)
+
+
+@needs_kernel
 def test_gradients_are_those_of_finite_differences() -> None:
     generator = torch.Generator().manual_seed(0)
 

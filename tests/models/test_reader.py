@@ -31,6 +31,19 @@ def test_a_missing_mark_at_the_end_does_not_matter(reader) -> None:
     assert reader.answer(["mary went home"], "where is mary") == marked
 
 
+def test_only_the_last_sentences_count(reader) -> None:
+    short = Reader(reader.model, reader.vocabulary, story_cap=1)
+    told = ["John went home.", "Mary went home."]
+    assert short.answer(told, "Where is Mary?") == reader.answer(told[1:], "Where is Mary?")
+
+
+def test_answers_are_without_dropout_whatever_was_done_before(reader) -> None:
+    question = ["Mary went home."], "Where is Mary?"
+    expected = reader.answer(*question)
+    reader.model.train()
+    assert reader.answer(*question) == expected
+
+
 def test_a_question_may_come_before_any_sentence(reader) -> None:
     assert reader.answer([], "Where is Mary?")
 

@@ -205,8 +205,8 @@ def test_a_seed_gives_one_model() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"entity_size": 0}, "entity_size must be 1 or more"),
-        ({"hidden_size": -1}, "hidden_size must be 1 or more"),
+        ({"entity_size": 0}, "entity_size must be from 1"),
+        ({"hidden_size": -1}, "hidden_size must be from 1"),
         ({"inference_steps": 0}, "inference_steps"),
         ({"embedding_scale": 0.0}, "embedding_scale"),
         ({"hidden_dropout": 1.0}, "hidden_dropout must be at least 0 and under 1"),

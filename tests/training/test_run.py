@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,7 +171,43 @@ def test_checkpoints_are_spaced_in_time(data, tmp_path, monkeypatch) -> None:
     saved = []
     monkeypatch.setattr(RunDirectory, "save_checkpoint", lambda *_: saved.append(1))
     finish(Run.begin(config(data), tmp_path / "rare"))
-    assert not saved
+    assert len(saved) == 1  # at the end, so that even the scoring may be interrupted
     monkeypatch.setattr(run_module, "CHECKPOINT_SECONDS", 0.0)
     finish(Run.begin(config(data), tmp_path / "often"))
-    assert len(saved) == 6
+    assert len(saved) == 1 + 6 * 12 + 6 + 1  # and between any two events
+
+
+def test_a_run_is_not_resumed_on_other_data(data, tmp_path) -> None:
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    run = Run.begin(config(copy), tmp_path / "run")
+    for _ in run.events(stop=lambda: True):
+        pass
+    path = copy / "qa1_train.txt"
+    path.write_text(path.read_text().replace("park", "attic"))
+    with pytest.raises(UserError, match=r"no longer what the run in .* was begun with"):
+        Run.resume(tmp_path / "run")
+
+
+def test_two_processes_do_not_share_a_run(data, tmp_path) -> None:
+    first = Run.begin(config(data), tmp_path / "run").events()
+    next(first)
+    with pytest.raises(UserError, match="another process is working on this run"):
+        next(Run.resume(tmp_path / "run").events())
+    first.close()
+    next(Run.resume(tmp_path / "run").events())
+
+
+@pytest.mark.parametrize("content", [b"", b"damaged", b"\x08" + 7 * b"\0" + b"{}      "])
+def test_a_damaged_checkpoint_is_named(data, tmp_path, content) -> None:
+    Run.begin(config(data), tmp_path / "run")
+    (tmp_path / "run" / "checkpoint.safetensors").write_bytes(content)
+    with pytest.raises(UserError, match=r"checkpoint.safetensors: damaged .* remove it"):
+        Run.resume(tmp_path / "run")
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"task": 1}', "\ud800"])
+def test_a_damaged_configuration_is_named(tmp_path, text) -> None:
+    (tmp_path / "config.json").write_text(text, errors="surrogatepass")
+    with pytest.raises(UserError, match=r"config\.json"):
+        Run.resume(tmp_path)

@@ -4,7 +4,10 @@ Each command lives in a module of its own that is imported when it is called, an
 inside its function, so that help and error messages come at once.
 """
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
@@ -19,6 +22,7 @@ app = App(
     help="Learning to reason with third-order tensor products: train, evaluate and ask.",
     help_format="plaintext",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 app.command("tpr_rnn.cli.train:train", name="train", help="Train a model on bAbI stories.")
 app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trained model.")
@@ -35,16 +39,28 @@ app.command(_data)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _interrupted)
     try:
         status = app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except (UserError, CycloptsError) as error:
         print(f"tpr-rnn: {error}", file=sys.stderr)
         status = 2
-    except KeyboardInterrupt:
-        print("tpr-rnn: interrupted", file=sys.stderr)
-        status = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone, as in `tpr-rnn ... | head`; nothing is left to say.
-        sys.stdout = None
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
+    except (OSError, MemoryError) as error:
+        print(f"tpr-rnn: {error or 'out of memory'}", file=sys.stderr)
+        status = 2
     sys.exit(status)
+
+
+def _interrupted(*_: object) -> None:
+    """Ctrl-C where there is nothing to save.
+
+    Not by an exception: torch and numpy swallow one that comes while they are imported.
+    """
+    os.write(sys.stderr.fileno(), b"\ntpr-rnn: interrupted\n")
+    os._exit(INTERRUPTED)

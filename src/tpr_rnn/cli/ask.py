@@ -1,5 +1,7 @@
 """`tpr-rnn ask`: tell a trained model a story and ask it questions."""
 
+import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,11 +37,16 @@ def ask(
         raise UserError("--json needs a --question")
     sentences = [] if story is None else read_plain_story(story)
     reader = Reader.load(run)
-    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     reader.check(sentences)
     if question is None:
         return _prompt(reader, sentences, console)
     answers = reader.answer(sentences, question)
+    if len(sentences) > reader.story_cap:
+        console.print(
+            f"The story has {len(sentences)} sentences; the last {reader.story_cap} count, as in "
+            "training."
+        )
     for sentence in sentences:
         console.print(f"  {sentence}", markup=False)
     console.print(f"  {question}", markup=False, style="bold")
@@ -68,13 +75,17 @@ def _prompt(reader: "Reader", sentences: list[str], console: "Console") -> int:
         "story shows it, undo takes the last sentence back, new starts over, words lists what the "
         "model knows, quit ends."
     )
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (gives the prompt line editing)
     sentences = list(sentences)
     for sentence in sentences:
         console.print(f"  {sentence}", markup=False)
     while True:
         try:
-            line = console.input("> ").strip()
-        except EOFError:
+            line = input("> " if sys.stdin.isatty() else "").strip()
+        except UnicodeDecodeError as error:
+            raise UserError(f"what was typed is not text ({error.reason})") from error
+        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
             return 0
         match line.lower():
             case "":

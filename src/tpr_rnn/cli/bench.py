@@ -27,7 +27,7 @@ def bench(
 
     from tpr_rnn.bench.run import measure_all
 
-    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     if out is not None:
         from tpr_rnn.bench.picture import draw_growth
 

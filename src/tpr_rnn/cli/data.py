@@ -1,11 +1,12 @@
 """`tpr-rnn data`: stories to train on."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import JsonOption, print_json
+from tpr_rnn.cli.options import JsonOption, command, print_json
 from tpr_rnn.errors import UserError
 
 
@@ -31,7 +32,8 @@ def generate(
     """
     from tpr_rnn.data.babi import format_story
     from tpr_rnn.data.corpus import parse_task
-    from tpr_rnn.data.simulator import TASK_NAMES, Wishes
+    from tpr_rnn.data.directory import SPLITS
+    from tpr_rnn.data.simulator import TASK_NAMES, Wishes, tell
     from tpr_rnn.data.simulator import generate as tell_stories
 
     number = parse_task(task)
@@ -42,7 +44,16 @@ def generate(
         story_length=story_length,
         distractors=distractors,
     )
-    for each in TASK_NAMES if number is None else [number]:
+    tasks = list(TASK_NAMES) if number is None else [number]
+    for each in tasks:
+        tell(each, seed=seed, wishes=wishes)  # an impossible wish is refused before any file is
+        for split in SPLITS:
+            if (out / f"qa{each}_{split}.txt").exists():
+                raise UserError(
+                    f"{out / f'qa{each}_{split}.txt'}: exists already; choose another --out, "
+                    "or remove it"
+                )
+    for each in tasks:
         told = tell_stories(each, questions=questions, seed=seed, wishes=wishes)
         for split, stories in told.items():
             try:
@@ -66,7 +77,8 @@ def fetch(
     from tpr_rnn.data.download import fetch as fetch_archive
 
     directory = fetch_archive(out)
-    print(f"The paper's data is in {directory}. Next:\n  tpr-rnn train --task 1 --data {directory}")
+    where = shlex.quote(str(directory))
+    print(f"The paper's data is in {directory}. Next:\n  {command()} train --task 1 --data {where}")
     return 0
 
 
@@ -88,7 +100,7 @@ def describe(
     absent = [task for task in range(1, 21) if task not in {each.task for each in tasks}]
     gaps = {each.task: [split for split in SPLITS if split not in each.questions] for each in tasks}
     table = Table("task", title=str(directory))
-    for heading in (*SPLITS, "words", "longest", "told", "at most", "sentences", "questions"):
+    for heading in (*SPLITS, "vocab", "W", "told", "most", "S", "Q"):
         table.add_column(heading, justify="right")
     for each in tasks:
         table.add_row(
@@ -101,12 +113,12 @@ def describe(
             str(each.different_sentences),
             str(each.different_questions),
         )
-    console = Console(stderr=json, highlight=False)
+    console = Console(stderr=json, highlight=False, markup=False)
     console.print(table)
     console.print(
-        "train, valid, test: questions; words: vocabulary with the padding; longest: words of the "
-        "longest sentence; told, at most: sentences before a question, mean and most; sentences, "
-        "questions: different ones."
+        "train, valid, test: questions; vocab: different words, with the padding; W: words of the "
+        "longest sentence; told, most: sentences before a question, mean and most; S, Q: different "
+        "sentences and questions."
     )
     for task, missing in gaps.items():
         if missing == ["valid"]:

@@ -26,11 +26,18 @@ def evaluate(
     from tpr_rnn.models.reader import Reader
     from tpr_rnn.models.scoring import score
     from tpr_rnn.training.run import RunConfig
+    from tpr_rnn.training.run_directory import RunDirectory
 
+    if run.is_file():
+        run = run.parent
     reader = Reader.load(run)
     config = RunConfig.of(run)
     directory = data_directory(data)
     corpus = load_corpus(directory, parse_task(config.task), [split])
+    trained = RunDirectory(run).config().get("tasks", corpus.stories)
+    others = [task for task in corpus.stories if task not in trained]
+    for task in others:
+        del corpus.stories[task]
     cap = config.settings.recipe.cap
     try:
         encoded = encode(corpus.split(split), reader.vocabulary, reader.model.config.words, cap)
@@ -50,10 +57,12 @@ def evaluate(
         "questions": len(encoded),
         "data_sha256": corpus.sha256,
     }
-    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     console.print(f"{run} on {len(encoded)} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
         console.print(f"It was trained on {config.data}; add --data to score it there.")
+    if others:
+        console.print(f"without tasks that it was not trained on: {', '.join(map(str, others))}")
     for task, lack in corpus.lacking.items():
         console.print(f"without task {task}: {lack}")
     console.print(error_table({split: key}, result["per_task"], result))

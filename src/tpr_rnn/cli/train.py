@@ -1,10 +1,9 @@
 """`tpr-rnn train`: begin or resume a run, show it, survive Ctrl-C."""
 
-import os
 import shlex
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,15 +29,20 @@ def train(
     task: Annotated[str | None, Parameter(help="A task's number, 1 to 20, or all.")] = None,
     data: DataOption = None,
     preset: Annotated[
-        str, Parameter(help="Settings to start from: default, paper-single, paper-all.")
-    ] = "default",
-    seed: Annotated[int, Parameter(help="Where all randomness starts.")] = 0,
+        str | None,
+        Parameter(help="Settings to start from: default (if absent), paper-single, paper-all."),
+    ] = None,
+    seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,
     operations: Annotated[
         str | None, Parameter(help="Memory operations in use, such as write,backlink.")
     ] = None,
     settings: Annotated[
         tuple[str, ...],
-        Parameter(name="--set", help="Change one setting, such as learning_rate=0.002."),
+        Parameter(
+            name="--set",
+            negative="",
+            help="Change one setting, such as learning_rate=0.002; may be given again.",
+        ),
     ] = (),
     out: Annotated[
         Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-seed-N.")
@@ -46,8 +50,10 @@ def train(
     resume: Annotated[
         bool, Parameter(negative="", help="Go on with the run in that directory, if there is one.")
     ] = False,
-    threads: Annotated[int, Parameter(help="A seed repeats for the same number of threads.")] = 1,
-    device: Annotated[str, Parameter(help="cpu, cuda, cuda:1, ...")] = "cpu",
+    threads: Annotated[
+        int | None, Parameter(help="Else 1; a seed repeats for the same number.")
+    ] = None,
+    device: Annotated[str | None, Parameter(help="cpu (if absent), cuda, cuda:1, ...")] = None,
     json: JsonOption = False,
 ) -> int:
     """Train a model on bAbI stories and score it on the test questions."""
@@ -55,24 +61,41 @@ def train(
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_directory import RunDirectory
 
-    config = _config(task, data, preset, seed, operations, settings, threads, device)
-    directory = out or Path("runs") / f"task-{task}-{preset}-seed-{seed}"
+    if task is None:
+        given = (data, preset, seed, operations, settings or None, threads, device)
+        if any(option is not None for option in given) or not (resume and out):
+            raise UserError(
+                "which task? give --task with a number from 1 to 20, or --task all "
+                "(or --resume and --out alone, to go on with a run)"
+            )
+        config, directory = None, out
+    else:
+        config = _config(task, data, preset, seed, operations, settings, threads, device)
+        directory = out or Path("runs") / f"task-{task}-{config.preset}-seed-{config.seed}"
+    if not str(directory).strip(". "):
+        raise UserError("--out must name a directory for the run")
     there = RunDirectory(directory)
     view = TrainingView(directory, to_stderr=json)
-    if not (resume and there.started):
-        if config is None:
-            raise UserError("which task? give --task with a number from 1 to 20, or --task all")
-        run = Run.begin(config, directory)
-    else:
+    if resume and there.started:
         if config is not None:
             _check_same(config.as_json(), there.config(), directory)
         if there.finished:
             view.finished_before(there.result())
             return _print(there.result(), json)
+        view.preparing()
         run = Run.resume(directory)
+    elif config is not None:
+        view.preparing()
+        run = Run.begin(config, directory)
+    else:
+        raise UserError(f"{directory}: there is no run to resume; give --task to begin one")
 
-    with _signals() as received, view.watching(run):
-        for event in run.events(stop=lambda: bool(received)):
+    with (
+        _signals() as received,
+        view.watching(run),
+        closing(run.events(stop=lambda: bool(received))) as events,
+    ):
+        for event in events:
             view.show(event)
     if not run.ended:
         view.interrupted(run, _resume_command(directory) + (" --json" if json else ""))
@@ -83,51 +106,48 @@ def train(
 
 
 def _config(
-    task: str | None,
+    task: str,
     data: Path | None,
-    preset: str,
-    seed: int,
+    preset: str | None,
+    seed: int | None,
     operations: str | None,
     settings: tuple[str, ...],
-    threads: int,
-    device: str,
-) -> "RunConfig | None":
-    """The configuration that the options ask for; None if they name no task."""
+    threads: int | None,
+    device: str | None,
+) -> "RunConfig":
+    """The configuration that the options ask for."""
     from tpr_rnn.training.recipe import preset as find_preset
     from tpr_rnn.training.run import RunConfig
 
-    if task is None:
-        return None
-    if seed < 0:
-        raise UserError(f"--seed must be 0 or more, not {seed}")
-    if not 1 <= threads <= (os.cpu_count() or 1):
-        raise UserError(f"--threads must be from 1 to {os.cpu_count()}, not {threads}")
-    changes = {}
-    for setting in settings:
+    changes: dict[str, str] = {}
+    wanted = [f"operations={operations}"] if operations is not None else []
+    for setting in (*wanted, *settings):
         name, equals, value = setting.partition("=")
         if not equals:
             raise UserError(f"--set takes NAME=VALUE, such as learning_rate=0.002, not '{setting}'")
+        if name in changes:
+            raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
         changes[name] = value
-    if operations is not None:
-        changes["operations"] = operations
     directory = data_directory(data)
+    preset = preset or "default"
     return RunConfig(
         task=task,
-        seed=seed,
+        seed=0 if seed is None else seed,
         preset=preset,
         settings=find_preset(preset).with_settings(changes),
-        data=None if directory is None else str(directory),
-        threads=threads,
-        device=device,
+        data=None if directory is None else str(directory.resolve()),
+        threads=1 if threads is None else threads,
+        device=device or "cpu",
     )
 
 
 def _check_same(wanted: dict[str, Any], there: dict[str, Any], directory: Path) -> None:
     """Refuse to go on with a run under other settings than it was begun with."""
-    for key, value in wanted.items():
-        if value != there[key]:
+    for key, value in {**wanted, **wanted["model"], **wanted["recipe"]}.items():
+        kept = {**there, **there.get("model", {}), **there.get("recipe", {})}.get(key)
+        if key not in ("model", "recipe") and value != kept:
             raise UserError(
-                f"{directory}: the run there has {key} {there[key]}, not {value}; "
+                f"{directory}: the run there has {key} {kept}, not {value}; "
                 f"go on with `{_resume_command(directory)}`, or choose another --out"
             )
 
@@ -140,7 +160,10 @@ def _resume_command(directory: Path) -> str:
 def _signals() -> Iterator[list[int]]:
     """Collect the first interruption, so that the state can be saved; a second one kills."""
     received: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):  # the terminal was closed
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
 
     def note(number: int, _: FrameType | None) -> None:
         received.append(number)

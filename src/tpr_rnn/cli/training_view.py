@@ -1,5 +1,6 @@
 """What a person sees of a training run: a bar on a terminal, plain lines elsewhere."""
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -28,8 +29,12 @@ class TrainingView:
 
     def __init__(self, directory: Path, to_stderr: bool) -> None:
         self.directory = directory
-        self.console = Console(stderr=to_stderr, highlight=False, soft_wrap=True)
+        self.console = Console(stderr=to_stderr, highlight=False, soft_wrap=True, markup=False)
         self._progress: Progress | None = None
+
+    def preparing(self) -> None:
+        """The stories are about to be read, which takes a moment."""
+        self.console.print("reading the stories and preparing the memory ...")
 
     @contextmanager
     def watching(self, run: Run) -> Iterator[None]:
@@ -44,9 +49,8 @@ class TrainingView:
             yield
             return
         self._progress = Progress(
-            TextColumn("step"),
             MofNCompleteColumn(),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=10),
             TextColumn("{task.description}"),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=self.console,
@@ -112,10 +116,10 @@ class TrainingView:
         self.console.print(f"{passed}; best on validation at step {result['best_step']}.")
         names = "model.safetensors, config.json, metrics.jsonl, result.json"
         self.console.print(f"Saved in {self.directory}: {names}")
-        source = "" if run.config.data is None else f" --data {run.config.data}"
+        source = "" if run.config.data is None else f" --data {shlex.quote(run.config.data)}"
+        where = shlex.quote(str(self.directory))
         self.console.print(
-            f"Next:\n  {command()} ask {self.directory}\n"
-            f"  {command()} evaluate {self.directory}{source}"
+            f"Next:\n  {command()} ask {where}\n  {command()} evaluate {where}{source}"
         )
 
     def _say_start(self) -> None:
@@ -152,9 +156,7 @@ class TrainingView:
         best = "-" if progress.best_step is None else f"{progress.best[0]:.2f} %"
         seconds = time.monotonic() - self._begun
         speed = (progress.step - self._first_step) / max(seconds, 1e-9)
-        return (
-            f"loss {self._loss:.4f} | valid error {self._valid} | best {best} | {speed:.0f} steps/s"
-        )
+        return f"loss {self._loss:.4f} | valid {self._valid} | best {best} | {speed:.0f} steps/s"
 
 
 def error_table(

@@ -64,7 +64,7 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
             continue
         digits, _, text = line.partition(" ")
         # Anything after the number that is not a plain space (a tab, say) is no bAbI line.
-        if not (digits.isascii() and digits.isdigit()):
+        if not _is_number(digits):
             raise UserError(
                 f"{name}:{line_number}: a line starts with its number and a space, "
                 f"as in '1 Mary moved to the bathroom.'; this one is {_shown(line)}"
@@ -131,7 +131,7 @@ def _parse_question(text: str, after: int, position_of: dict[int, int], where: s
         )
     supports = []
     for word in rest[0].split() if rest else ():
-        position = position_of.get(int(word)) if word.isascii() and word.isdigit() else None
+        position = position_of.get(int(word)) if _is_number(word) else None
         if position is None:
             raise UserError(
                 f"{where}: the support {_shown(word)} points nowhere; "
@@ -155,6 +155,10 @@ def _decoded_lines(path: Path) -> Iterator[str]:
             raise UserError(
                 f"{path}:{line_number}: not UTF-8 (byte {line[error.start]:#04x})"
             ) from error
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def _shown(text: str) -> str:

@@ -44,7 +44,7 @@ def parse_task(text: str) -> int | None:
     """The number of a task, or None for all of them."""
     if text == "all":
         return None
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise UserError(f"'{text}' is no task; expected a number such as 1, or all")
     return int(text)
 

@@ -73,7 +73,7 @@ def longest_sentence(stories: Iterable[Story]) -> int:
     for story in stories:
         texts.update(story.sentences)
         texts.update(question.text for question in story.questions)
-    return max(len(tokenize(text)) for text in texts)
+    return max((len(tokenize(text)) for text in texts), default=0)
 
 
 def encode(

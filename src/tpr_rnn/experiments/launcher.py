@@ -59,7 +59,7 @@ def _run(job: Job) -> Outcome:
 
     there = RunDirectory(job.directory)
     try:
-        if there.started and there.config() != job.config:
+        if there.started and not job.config.items() <= there.config().items():
             raise UserError(f"{job.directory}: there is a run with other settings; move it away")
         if there.finished:
             return Outcome(job, there.result())

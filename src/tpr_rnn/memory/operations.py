@@ -72,6 +72,9 @@ class Associations(NamedTuple):
         r3: Float[Tensor, "b t r"],
     ) -> "Associations":
         """Put the parts of sentences together, each in its own row of the table."""
+        if not (e1.shape == e2.shape and r1.shape == r2.shape == r3.shape):
+            shapes = ", ".join(str(tuple(part.shape)) for part in (e1, e2, r1, r2, r3))
+            raise ValueError(f"entities, and relations, must be of one shape each, not {shapes}")
         return Associations._of_sentences(torch.cat((e1, e2, r1, r2, r3), dim=2), e1.shape[2])
 
     @staticmethod

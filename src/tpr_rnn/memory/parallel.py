@@ -25,6 +25,7 @@ from tpr_rnn.memory.operations import (
     FactoredMemory,
     Memory,
     Operation,
+    check_operations,
     densify,
     join,
     key_rows,
@@ -57,6 +58,7 @@ def parallel(
         The change that each operation made at its key (see `operations`), and the final memory:
         dense if it was dense before or went in chunks, else factored.
     """
+    operations = check_operations(operations)
     time = associations.story.shape[1]
     if chunk is None:
         sizes = (associations.entity_size, associations.relation_size)

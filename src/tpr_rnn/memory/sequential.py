@@ -10,6 +10,7 @@ from tpr_rnn.memory.operations import (
     DenseMemory,
     Memory,
     Operation,
+    check_operations,
     densify,
 )
 
@@ -32,6 +33,7 @@ def sequential(
     Returns:
         The change that each operation made at its key (see `operations`), and the final memory.
     """
+    operations = check_operations(operations)
     associations = associations.until(lengths)
     memory = (DenseMemory.zero(associations) if state is None else densify(state)).tensor
     changes = []

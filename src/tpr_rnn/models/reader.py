@@ -13,7 +13,7 @@ from safetensors.torch import save
 from tpr_rnn.atomic import write_atomically
 from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
-from tpr_rnn.data.encoding import encode
+from tpr_rnn.data.encoding import StoryCap, encode
 from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
@@ -32,22 +32,25 @@ class Reader:
 
     model: TPRRNN
     vocabulary: Vocabulary
+    story_cap: int = StoryCap().usual
+    """The last so many sentences of a story are read, as in training."""
 
     def answer(self, story: Sequence[str], question: str, top: int = 5) -> list[Answer]:
         """The likeliest answers to a question about a story, best first.
 
         Args:
-            story: the sentences, in order.
+            story: the sentences, in order; the last `story_cap` of them count.
             question: the question; unknown words in either are an error that names them.
             top: how many answers to give.
         """
         self.check([*story, question])
-        told = tuple(self._punctuated(sentence, ".") for sentence in story)
+        told = tuple(self._punctuated(sentence, ".") for sentence in story[-self.story_cap :])
         asked = self._punctuated(question, "?")
         # The answer is what we want to know; the padding word stands in for it.
         unanswered = Story(told, (Question(asked, PADDING, after=len(told)),))
         encoded = encode({0: [unanswered]}, self.vocabulary, self.model.config.words)
         batch = make_batch(encoded, encoded.question)
+        self.model.eval()
         with torch.no_grad():
             y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
         best = y_hat.topk(min(top, len(self.vocabulary)))
@@ -84,6 +87,7 @@ class Reader:
             "model": "tpr-rnn",
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
+            "story_cap": self.story_cap,
         }
         # One entry, for safetensors writes several in a random order: equal models, equal files.
         metadata = {"tpr-rnn": json.dumps(description, ensure_ascii=False)}
@@ -110,8 +114,18 @@ class Reader:
             description = json.loads(metadata["tpr-rnn"])
             settings = description["config"]
             vocabulary = Vocabulary(description["vocabulary"])
-        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
-            raise UserError(f"{path}: not a model of tpr-rnn ({error})") from error
-        model = TPRRNN(TPRRNNConfig.from_json(settings))
-        model.load_state_dict(tensors)
-        return Reader(model.eval(), vocabulary)
+            model = TPRRNN(TPRRNNConfig.from_json(settings))
+            model.load_state_dict(tensors)
+            if len(vocabulary) != model.config.vocabulary_size:
+                raise ValueError("the vocabulary is of another size than the model")
+            return Reader(model.eval(), vocabulary, int(description["story_cap"]))
+        except (
+            SafetensorError,
+            LookupError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UserError(f"{path}: not a model of tpr-rnn ({reason})") from error

@@ -28,6 +28,7 @@ class Scores:
 @torch.no_grad()
 def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -> Scores:
     """Score a model on all questions of a data set."""
+    training = model.training
     model.eval()
     loss = 0.0
     asked: dict[int, int] = {}
@@ -42,6 +43,6 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
         for task, one_missed in zip(batch.task.tolist(), missed.tolist(), strict=True):
             asked[task] = asked.get(task, 0) + 1
             wrong[task] = wrong.get(task, 0) + one_missed
-    model.train()
+    model.train(training)
     errors = {task: 100 * wrong[task] / asked[task] for task in sorted(asked)}
     return Scores(loss / len(data), errors)

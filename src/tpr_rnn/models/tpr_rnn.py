@@ -1,5 +1,6 @@
 """The TPR-RNN: input module (eq. 5), update module (eq. 7-14), inference module (eq. 15-20)."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -56,15 +57,18 @@ class TPRRNNConfig:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense; settle what follows from the rest."""
-        for name in ("vocabulary_size", "words", "entity_size", "relation_size", "inference_steps"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        if self.hidden_size is not None and self.hidden_size < 1:
-            raise UserError(f"hidden_size must be 1 or more, not {self.hidden_size}")
+        sizes = ["vocabulary_size", "words", "entity_size", "relation_size", "inference_steps"]
+        if self.hidden_size is not None:
+            sizes.append("hidden_size")
+        for name in sizes:
+            size = getattr(self, name)
+            # The bound only keeps a slip of the finger from filling the machine's memory.
+            if not (isinstance(size, int) and 1 <= size <= 100_000):
+                raise UserError(f"{name} must be from 1 to 100,000, not {size}")
         for name in ("symbol_dropout", "hidden_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
-        if not self.embedding_scale > 0:
+        if not 0 < self.embedding_scale < math.inf:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
         object.__setattr__(self, "operations", check_operations(self.operations))
 

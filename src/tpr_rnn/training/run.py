@@ -1,8 +1,9 @@
 """One run from stories to result: prepare, train, survive, score."""
 
+import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +41,15 @@ class RunConfig:
     threads: int = 1
     device: str = "cpu"
 
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        parse_task(self.task)
+        if not (isinstance(self.seed, int) and 0 <= self.seed < 2**62):
+            raise UserError(f"the seed must be a whole number from 0 to 2^62, not {self.seed}")
+        cores = os.cpu_count() or 1
+        if not (isinstance(self.threads, int) and 1 <= self.threads <= cores):
+            raise UserError(f"threads must be from 1 to {cores}, not {self.threads}")
+
     def as_json(self) -> dict[str, Any]:
         """The configuration as JSON values, for config.json."""
         own = ("task", "seed", "preset", "data", "threads", "device")
@@ -48,7 +58,8 @@ class RunConfig:
     @staticmethod
     def from_json(config: dict[str, Any]) -> "RunConfig":
         """Read `as_json` back."""
-        own = {key: value for key, value in config.items() if key not in ("model", "recipe")}
+        others = ("model", "recipe", "tasks", "data_sha256")
+        own = {key: value for key, value in config.items() if key not in others}
         return RunConfig(settings=Preset.from_json(config), **own)
 
     @staticmethod
@@ -56,7 +67,7 @@ class RunConfig:
         """The configuration of the run in a directory."""
         try:
             return RunConfig.from_json(RunDirectory(directory).config())
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{directory / 'config.json'}: not that of a run ({error})") from error
 
 
@@ -96,36 +107,47 @@ class Run:
                 "or choose another --out"
             )
         run = Run(config, directory, _load(config))
-        run.directory.begin(config.as_json())
+        identity = {"tasks": list(run.corpus.stories), "data_sha256": run.corpus.sha256}
+        run.directory.begin(config.as_json() | identity)
         return run
 
     @staticmethod
     def resume(directory: Path) -> "Run":
         """Go on with a run that was stopped or killed."""
         config = RunConfig.of(directory)
+        there = RunDirectory(directory)
         run = Run(config, directory, _load(config))
+        if there.config()["data_sha256"] != run.corpus.sha256:
+            raise UserError(
+                f"{config.data or 'the generated stories'}: no longer what the run in {directory} "
+                "was begun with; bring the old data back, or begin a new run"
+            )
         run.seconds = run.directory.load_checkpoint(run.trainer)
         run.directory.drop_metrics_after(run.trainer.progress.evaluated)
         return run
 
-    def events(self, stop: Callable[[], bool] = lambda: False) -> Iterator[Event]:
+    def events(self, stop: Callable[[], bool] = lambda: False) -> Generator[Event, None, None]:
         """Train, keeping the directory up to date; `finish` is to be called after the last event.
 
         When `stop` returns True the state is saved and the events end early.
         """
         start = time.monotonic() - self.seconds
         saved = time.monotonic()
-        for event in self.trainer.run():
-            self.seconds = time.monotonic() - start
-            if isinstance(event, Evaluated):
-                self._record(event)
-                if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                    self.directory.save_checkpoint(self.trainer, self.seconds)
-                    saved = time.monotonic()
-            yield event
-            if stop():
-                self.directory.save_checkpoint(self.trainer, self.seconds)
-                return
+        with self.directory.locked():
+            try:
+                for event in self.trainer.run():
+                    self.seconds = time.monotonic() - start
+                    if isinstance(event, Evaluated):
+                        self._record(event)
+                    if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                        self._save()
+                        saved = time.monotonic()
+                    yield event
+                    if stop():
+                        return
+            finally:
+                # Also when whoever iterates goes away: between two events the state is whole.
+                self._save()
 
     @property
     def ended(self) -> bool:
@@ -158,8 +180,13 @@ class Run:
             }
         )
 
+    def _save(self) -> None:
+        self.directory.save_checkpoint(self.trainer, self.seconds)
+
     def _reader(self) -> Reader:
-        return Reader(self.trainer.model, self.vocabulary)
+        cap = self.config.settings.recipe.cap
+        most = max(cap.of(task) for task in self.corpus.stories)
+        return Reader(self.trainer.model, self.vocabulary, most)
 
     def _result(self, valid: Scores, test: Scores) -> dict[str, Any]:
         config, progress = self.config, self.trainer.progress
@@ -222,7 +249,7 @@ def train(
         seed=seed,
         preset=preset,
         settings=find_preset(preset).with_settings(settings or {}),
-        data=None if data is None else str(data),
+        data=None if data is None else str(Path(data).resolve()),
         threads=threads,
     )
     run = Run.begin(config, Path(out))
@@ -233,6 +260,8 @@ def train(
 
 def _find_device(name: str) -> torch.device:
     try:
+        if torch.device(name).type not in ("cpu", "cuda", "mps", "xpu"):
+            raise RuntimeError("expected cpu, cuda, mps or xpu")
         return torch.zeros(1, device=name).device
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]

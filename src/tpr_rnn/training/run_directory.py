@@ -8,11 +8,13 @@ result.json              errors and everything needed to make them again; writte
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from tpr_rnn.atomic import write_atomically
@@ -45,6 +47,21 @@ class RunDirectory:
             raise UserError(f"{self.path}: cannot be made ({error.strerror})") from error
         self._write_json("config.json", config)
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from working here meanwhile; the lock dies with the process."""
+        try:
+            import fcntl
+        except ImportError:  # Windows; there a person must take care
+            yield
+            return
+        with (self.path / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(f"{self.path}: another process is working on this run") from None
+            yield
+
     def config(self) -> dict[str, Any]:
         """The configuration that the run was begun with."""
         return self._read_json("config.json")
@@ -52,7 +69,8 @@ class RunDirectory:
     def finish(self, result: dict[str, Any]) -> None:
         """Write the result; there is nothing to resume any more."""
         self._write_json("result.json", result)
-        (self.path / "checkpoint.safetensors").unlink(missing_ok=True)
+        for name in ("checkpoint.safetensors", ".lock"):
+            (self.path / name).unlink(missing_ok=True)
 
     def result(self) -> dict[str, Any]:
         """What came of the run."""
@@ -67,11 +85,12 @@ class RunDirectory:
         """Forget evaluations that a resumed run will make again, and a half-written last line."""
         path = self.path / "metrics.jsonl"
         kept = []
-        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        text = path.read_text("utf-8", "replace") if path.exists() else ""
+        for line in text.splitlines():
             try:
                 if json.loads(line)["step"] <= step:
                     kept.append(line + "\n")
-            except json.JSONDecodeError:
+            except (TypeError, LookupError, ValueError):
                 break
         write_atomically(path, "".join(kept).encode())
 
@@ -89,13 +108,26 @@ class RunDirectory:
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
             return 0.0
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        progress = json.loads(metadata["progress"])
-        progress["best"] = tuple(progress["best"])
-        trainer.restore(Progress(**progress), tensors)
-        return float(metadata["seconds"])
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            progress = json.loads(metadata["progress"])
+            progress["best"] = tuple(progress["best"])
+            trainer.restore(Progress(**progress), tensors)
+            return float(metadata["seconds"])
+        except (
+            SafetensorError,
+            LookupError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise UserError(
+                f"{path}: damaged ({str(error).splitlines()[0]}); "
+                "remove it to start the run from the beginning"
+            ) from error
 
     def _write_json(self, name: str, content: dict[str, Any]) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -109,4 +141,8 @@ class RunDirectory:
             raise UserError(f"{path}: no such file; is {self.path} a run directory?") from None
         except json.JSONDecodeError as error:
             raise UserError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{path}: cannot be read ({error})") from error
+        if not isinstance(content, dict):
+            raise UserError(f"{path}: not that of a run (expected a JSON object)")
         return content

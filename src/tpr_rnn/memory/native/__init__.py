@@ -7,6 +7,7 @@ Where there is no compiler, or no CPU tensor, the same mathematics runs in plain
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -17,7 +18,6 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tpr_rnn.memory.operations import (
     OPERATIONS,
@@ -62,7 +62,7 @@ def tell(
         lengths: sentences in each story; None: all.
     """
     table, story, entity_size = associations
-    lengths = _all_of(story) if lengths is None else lengths
+    lengths = _lengths(story, lengths)
     found = None if found is None else found.contiguous()
     mask = _mask(operations)
     changes: Tensor = _Tell.apply(
@@ -83,7 +83,7 @@ def tell_chunks(
     The stories are told in chunks of so many sentences, and a dense memory is carried along.
     """
     table, story, _ = associations
-    lengths = _all_of(story) if lengths is None else lengths
+    lengths = _lengths(story, lengths)
     changes, tensor = _TellChunks.apply(
         table.contiguous(),
         story.contiguous(),
@@ -103,7 +103,7 @@ def read(
     filler: Tensor = _Read.apply(
         table.contiguous(),
         story.contiguous(),
-        _all_of(story) if memory.lengths is None else memory.lengths,
+        _lengths(story, memory.lengths),
         memory.change.contiguous(),
         entity.contiguous(),
         relation.contiguous(),
@@ -130,8 +130,8 @@ class _Tell(torch.autograd.Function):
         return change
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, g_change: Tensor) -> tuple[Tensor | None, ...]:
+        _refuse_second_derivatives()
         g_table, g_content = torch.ops.tpr_rnn.tell_backward(
             g_change.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
@@ -155,8 +155,8 @@ class _TellChunks(torch.autograd.Function):
         return change, final
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, g_change: Tensor, g_final: Tensor) -> tuple[Tensor | None, ...]:
+        _refuse_second_derivatives()
         g_table, g_memory = torch.ops.tpr_rnn.tell_chunks_backward(
             g_change.contiguous(), g_final.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
@@ -183,17 +183,27 @@ class _Read(torch.autograd.Function):
         return filler
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, g_filler: Tensor) -> tuple[Tensor | None, ...]:
+        _refuse_second_derivatives()
         g_table, *gradients = torch.ops.tpr_rnn.read_backward(
             g_filler.contiguous(), *ctx.saved_tensors, ctx.mask
         )
         return (g_table, None, None, *gradients, None)
 
 
-def _all_of(story: Tensor) -> Tensor:
-    """Lengths of stories that have no padding."""
-    return torch.full((len(story),), story.shape[1])
+def _lengths(story: Tensor, lengths: Tensor | None) -> Tensor:
+    """Lengths of stories as the kernel wants them; None: there is no padding."""
+    if lengths is None:
+        return torch.full((len(story),), story.shape[1])
+    return lengths.long().contiguous()
+
+
+def _refuse_second_derivatives() -> None:
+    """A backward pass with gradients on is one of `create_graph`, which the kernel has not."""
+    if torch.is_grad_enabled():
+        raise RuntimeError(
+            "the native kernel has no second derivatives; set TPR_RNN_NATIVE=0 to use PyTorch"
+        )
 
 
 def _mask(operations: tuple[Operation, ...]) -> int:
@@ -206,22 +216,27 @@ def _load() -> str | None:
     """Load the kernel, compiling it if need be; return what is in the way, if anything is."""
     if os.environ.get("TPR_RNN_NATIVE") == "0":
         return "switched off by TPR_RNN_NATIVE=0"
-    library = _cache_directory() / f"kernel-{_fingerprint()}.so"
     try:
+        library = _cache_directory() / f"kernel-{_fingerprint()}.so"
         if not library.exists():
             _compile(library)
-        torch.ops.load_library(library)
+        try:
+            torch.ops.load_library(library)
+        except OSError:  # a damaged file; make it anew, once
+            _compile(library)
+            torch.ops.load_library(library)
     except subprocess.CalledProcessError as error:
         lines = (error.stderr or "").strip().splitlines() or ["no message"]
         return f"the C++ kernel does not compile: {lines[0]}"
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
         return str(error).splitlines()[0]
     return None
 
 
 def _compile(library: Path) -> None:
-    compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
-    if compiler is None:
+    found = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    compiler = shlex.split(os.environ.get("CXX") or found or "")
+    if not compiler:
         raise OSError("no C++ compiler was found")
     torch_directory = Path(torch.__file__).parent
     include = torch_directory / "include"
@@ -229,7 +244,7 @@ def _compile(library: Path) -> None:
     # Compiled beside its place and moved there, so that it is whole or not there at all.
     with tempfile.TemporaryDirectory(dir=library.parent) as directory:
         built = Path(directory) / library.name
-        command = [compiler, *FLAGS, "-shared", str(DIRECTORY / "kernel.cpp"), "-o", str(built)]
+        command = [*compiler, *FLAGS, "-shared", str(DIRECTORY / "kernel.cpp"), "-o", str(built)]
         command += [f"-I{include}", f"-I{include}/torch/csrc/api/include"]
         command += [f"-L{torch_directory / 'lib'}", "-lc10", "-ltorch_cpu"]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)

@@ -34,6 +34,8 @@ struct Stories {
       : rows(story.const_data_ptr<int64_t>()),
         lengths(length.const_data_ptr<int64_t>()),
         time(story.size(1)) {
+    TORCH_CHECK(length.size(0) == story.size(0), "there are ", story.size(0), " stories and ",
+                length.size(0), " lengths");
     for (int64_t b = 0; b < story.size(0); ++b) {
       TORCH_CHECK(0 <= lengths[b] && lengths[b] <= time, "story ", b, " has ", time,
                   " sentences, not ", lengths[b]);
@@ -242,6 +244,9 @@ Tensor read_memory(const Tensor& table, const Tensor& story, const Tensor& lengt
                    int64_t operations) {
   const Shape shape(table, story, entity.size(1), operations);
   const Stories stories(table, story, lengths);
+  TORCH_CHECK(entity.size(0) == shape.batch && relation.size(0) == shape.batch &&
+                  relation.size(1) == shape.relation && change.size(0) == shape.batch,
+              "a read needs one entity and one relation for each of ", shape.batch, " stories");
   const Keys keys(shape);
   Tensor filler = at::zeros_like(entity);
   AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_read", [&] {
@@ -271,6 +276,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> read_backward(
     const Tensor& change, const Tensor& entity, const Tensor& relation, int64_t operations) {
   const Shape shape(table, story, entity.size(1), operations);
   const Stories stories(table, story, lengths);
+  TORCH_CHECK(entity.size(0) == shape.batch && relation.size(0) == shape.batch &&
+                  relation.size(1) == shape.relation && change.size(0) == shape.batch,
+              "a read needs one entity and one relation for each of ", shape.batch, " stories");
   const Keys keys(shape);
   Tensor g_table, g_change = at::zeros_like(change);
   Tensor g_entity = at::zeros_like(entity), g_relation = at::zeros_like(relation);
