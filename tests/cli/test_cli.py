@@ -13,6 +13,7 @@ import pytest
 from tpr_rnn.cli import main
 
 QUICK = ["--set", "epochs=2"]
+ENDLESS = ["--set", "stop_after_perfect=none"]
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -98,7 +99,7 @@ def test_resume_begins_a_run_that_is_not_there(data, tmp_path) -> None:
 def test_ctrl_c_saves_and_shows_how_to_go_on(data, tmp_path) -> None:
     directory = tmp_path / "a run"
     arguments = ["train", "--task", "1", "--data", str(data), "--out", str(directory)]
-    settings = ["--set", "epochs=500", "--set", "stop_after_perfect=none"]
+    settings = ["--set", "epochs=500", *ENDLESS]
     process = subprocess.Popen(
         [sys.executable, "-m", "tpr_rnn", *arguments, *settings],
         stdout=subprocess.PIPE,
@@ -137,9 +138,9 @@ def test_ctrl_c_before_the_run_says_so() -> None:
 def test_a_reader_that_goes_away_does_not_cost_the_run(data, tmp_path) -> None:
     arguments = ["train", "--task", "1", "--data", str(data), "--out", str(tmp_path / "r")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tpr_rnn", *arguments, "--set", "epochs=2000"],
+        [sys.executable, "-m", "tpr_rnn", *arguments, "--set", "epochs=2000", *ENDLESS],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
     assert process.stdout is not None
