@@ -40,7 +40,7 @@ class TrainingView:
     def watching(self, run: Run) -> Iterator[None]:
         """Say what is about to happen, and keep the bar alive while it does."""
         self._run = run
-        self._loss = float("nan")
+        self._loss = "-"
         self._valid = "-"
         self._begun = self._last_line = time.monotonic()
         self._first_step = run.trainer.progress.step
@@ -67,7 +67,7 @@ class TrainingView:
     def show(self, event: Event) -> None:
         """Show an event of the run."""
         if isinstance(event, Stepped):
-            self._loss = event.loss
+            self._loss = f"{event.loss:.4f}"
             if self._progress is not None and event.step % 10 == 0:
                 self._progress.update(self._bar, completed=event.step, description=self._state())
         elif isinstance(event, Evaluated):
@@ -156,7 +156,7 @@ class TrainingView:
         best = "-" if progress.best_step is None else f"{progress.best[0]:.2f} %"
         seconds = time.monotonic() - self._begun
         speed = (progress.step - self._first_step) / max(seconds, 1e-9)
-        return f"loss {self._loss:.4f} | valid {self._valid} | best {best} | {speed:.0f} steps/s"
+        return f"loss {self._loss} | valid {self._valid} | best {best} | {speed:.0f} steps/s"
 
 
 def error_table(
