@@ -76,5 +76,5 @@ def test_what_is_no_model_is_named(tmp_path) -> None:
     with pytest.raises(UserError, match=r"model.safetensors: no such file"):
         Reader.load(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"not a model")
-    with pytest.raises(UserError, match=r"model.safetensors: not a model of tpr-rnn"):
+    with pytest.raises(UserError, match=r"model.safetensors: damaged, or no safetensors file"):
         Reader.load(tmp_path)

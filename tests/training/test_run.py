@@ -202,7 +202,7 @@ def test_two_processes_do_not_share_a_run(data, tmp_path) -> None:
 def test_a_damaged_checkpoint_is_named(data, tmp_path, content) -> None:
     Run.begin(config(data), tmp_path / "run")
     (tmp_path / "run" / "checkpoint.safetensors").write_bytes(content)
-    with pytest.raises(UserError, match=r"checkpoint.safetensors: damaged .* remove it"):
+    with pytest.raises(UserError, match=r"checkpoint.safetensors: cannot be resumed .* remove it"):
         Run.resume(tmp_path / "run")
 
 

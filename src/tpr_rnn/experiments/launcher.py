@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.atomic import write_atomically
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import write_atomically
 
 FAILURE = "failure.json"
 

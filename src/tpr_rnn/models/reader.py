@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from tpr_rnn.atomic import write_atomically
 from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import StoryCap, encode
 from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
 
 
@@ -107,10 +106,8 @@ class Reader:
             raise UserError(
                 f"{path}: no such file; expected a run directory that `tpr-rnn train` has made"
             )
+        metadata, tensors = read_tensors(path)
         try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             description = json.loads(metadata["tpr-rnn"])
             settings = description["config"]
             vocabulary = Vocabulary(description["vocabulary"])
@@ -119,13 +116,6 @@ class Reader:
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")
             return Reader(model.eval(), vocabulary, int(description["story_cap"]))
-        except (
-            SafetensorError,
-            LookupError,
-            OSError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except (LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UserError(f"{path}: not a model of tpr-rnn ({reason})") from error

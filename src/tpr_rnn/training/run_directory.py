@@ -14,11 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from tpr_rnn.atomic import write_atomically
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.training.trainer import Progress, Trainer
 
 
@@ -109,23 +108,14 @@ class RunDirectory:
         if not path.exists():
             return 0.0
         try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata, tensors = read_tensors(path)
             progress = json.loads(metadata["progress"])
             progress["best"] = tuple(progress["best"])
             trainer.restore(Progress(**progress), tensors)
             return float(metadata["seconds"])
-        except (
-            SafetensorError,
-            LookupError,
-            OSError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise UserError(
-                f"{path}: damaged ({str(error).splitlines()[0]}); "
+                f"{path}: cannot be resumed from ({str(error).splitlines()[0]}); "
                 "remove it to start the run from the beginning"
             ) from error
 

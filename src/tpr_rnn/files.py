@@ -1,0 +1,38 @@
+"""Files that are either whole or not there, whenever the machine dies; tensors in files."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tpr_rnn.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file beside its place, then move it there in one step."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_tensors(path: Path) -> "tuple[dict[str, str], dict[str, Tensor]]":
+    """The metadata and the tensors of a safetensors file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return file.metadata() or {}, tensors
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path}: damaged, or no safetensors file ({error})") from error
