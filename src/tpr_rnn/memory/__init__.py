@@ -12,7 +12,7 @@ from tpr_rnn.memory.operations import (
     check_operations,
     densify,
 )
-from tpr_rnn.memory.parallel import parallel
+from tpr_rnn.memory.parallel import is_whole, parallel
 from tpr_rnn.memory.reading import read
 from tpr_rnn.memory.sequential import sequential
 
@@ -26,6 +26,7 @@ __all__ = [
     "Parts",
     "check_operations",
     "densify",
+    "is_whole",
     "native",
     "parallel",
     "read",

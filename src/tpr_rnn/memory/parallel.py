@@ -61,8 +61,7 @@ def parallel(
     operations = check_operations(operations)
     time = associations.story.shape[1]
     if chunk is None:
-        sizes = (associations.entity_size, associations.relation_size)
-        chunk = best_chunk([time] if lengths is None else lengths.tolist(), *sizes)
+        chunk = _chunk_of(associations, lengths)
     if isinstance(state, DenseMemory) or chunk < time:
         memory = DenseMemory.zero(associations) if state is None else densify(state)
         return _tell_chunks(associations, operations, lengths, memory, max(chunk, 1))
@@ -76,6 +75,16 @@ def parallel(
     change = solve(associations, found, operations, lengths)
     told = FactoredMemory(associations, change, operations, lengths)
     return change, told if state is None else join(state, told)
+
+
+def is_whole(associations: Associations, lengths: Int[Tensor, " b"] | None) -> bool:
+    """Whether `parallel` would solve such stories whole, if it is not told how."""
+    return _chunk_of(associations, lengths) >= associations.story.shape[1]
+
+
+def _chunk_of(associations: Associations, lengths: Int[Tensor, " b"] | None) -> int:
+    told = [associations.story.shape[1]] if lengths is None else lengths.tolist()
+    return best_chunk(told, associations.entity_size, associations.relation_size)
 
 
 def best_chunk(lengths: Sequence[int], entity_size: int, relation_size: int) -> int:

@@ -4,8 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tpr_rnn.memory import native
-from tpr_rnn.memory.operations import DenseMemory, FactoredMemory, Memory, key_rows
+from tpr_rnn.memory.operations import DenseMemory, Memory, key_rows
 
 
 def read(
@@ -18,17 +17,9 @@ def read(
     if isinstance(memory, DenseMemory):
         keys = torch.einsum("b...e,b...r->b...er", entity, relation)
         return torch.einsum("b...er,berf->b...f", keys, memory.tensor)
-    if entity.dim() == 2 and native.usable(memory.change):
-        return native.read(memory, entity, relation)
-    return read_rows(memory, entity, relation)
-
-
-def read_rows(
-    memory: FactoredMemory, entity: Float[Tensor, "b *q e"], relation: Float[Tensor, "b *q r"]
-) -> Float[Tensor, "b *q f"]:
-    """Attention over the changes, each weighted by how well its key agrees with ours."""
     if entity.dim() == 2:
-        return read_rows(memory, entity.unsqueeze(1), relation.unsqueeze(1)).squeeze(1)
+        return read(memory, entity.unsqueeze(1), relation.unsqueeze(1)).squeeze(1)
+    # Attention over the changes, each weighted by how well its key agrees with ours.
     rows = key_rows(memory.associations, memory.operations)
     agreement = (entity @ rows.source.mT) * (relation @ rows.relation.mT)
     return agreement @ memory.change.flatten(1, 2)

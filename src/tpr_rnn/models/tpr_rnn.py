@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from tpr_rnn.data.batches import Batch
+from tpr_rnn.data.batches import Batch, StoryGroup
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import (
     OPERATIONS,
@@ -19,6 +19,8 @@ from tpr_rnn.memory import (
     Parts,
     check_operations,
     densify,
+    is_whole,
+    native,
     parallel,
     read,
 )
@@ -119,9 +121,7 @@ class TPRRNN(nn.Module):
         steps = range(1, config.inference_steps + 1)
         relations = tuple(f"l{step}" for step in steps)
         self.inference = EntityRelationNetworks(("n",), relations, shape, generator)
-        self.norms = nn.ModuleList(
-            ScalarLayerNorm() if config.layer_norm else nn.Identity() for _ in steps
-        )
+        self.norm = ScalarLayerNorms(config.inference_steps) if config.layer_norm else None
         bound = (6 / (config.entity_size + config.vocabulary_size)) ** 0.5
         output = torch.empty(config.entity_size, config.vocabulary_size)
         self.output = nn.Parameter(output.uniform_(-bound, bound, generator=generator))  # Z'
@@ -130,23 +130,33 @@ class TPRRNN(nn.Module):
         """The scores (logits) of every word as the answer to every question of the batch."""
         said = self.update(self.encoder(batch.sentences))
         asked = self.inference(self.encoder(batch.questions))
-        logits = []
-        for group in batch.groups:
-            associations = Associations(said, group.story, self.config.entity_size)
-            _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
-            question = self.inference.by_name(embedding(group.question, asked))
-            logits.append(self.infer(memory, question)["logits"])
-        return torch.cat(logits)
+        retrieved = [self._retrieve(said, asked, group) for group in batch.groups]
+        return torch.cat(retrieved).sum(dim=1) @ self.output  # eq. 20
 
-    def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
+    def _retrieve(
+        self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup
+    ) -> Float[Tensor, "b s f"]:
+        """Tell the stories of a group and ask: i1, i2, i3 of each question."""
+        associations = Associations(said, group.story, self.config.entity_size)
+        if self.tell is parallel and native.usable(said) and is_whole(associations, group.lengths):
+            scale, shift = self.norm.parameters() if self.norm else (None, None)
+            return native.walk(
+                associations, asked, group.question, scale, shift, self.operations, group.lengths
+            )
+        _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
+        question = self.inference.by_name(embedding(group.question, asked))
+        return torch.stack(self._walk(memory, question), dim=1)
+
+    def _walk(self, memory: Memory, question: dict[str, Tensor]) -> list[Float[Tensor, "b f"]]:
+        """Walk the memory from n along l1, l2, l3 (eq. 17-19): i1, i2, i3."""
         retrieved = []
         entity = question["n"]
-        for step, norm in enumerate(self.norms, start=1):
-            entity = norm(read(memory, entity, question[f"l{step}"]))  # eq. 17-19
+        for step in range(self.config.inference_steps):
+            entity = read(memory, entity, question[f"l{step + 1}"])
+            if self.norm:
+                entity = self.norm(entity, step)
             retrieved.append(entity)
-        steps = {f"i{step}": entity for step, entity in enumerate(retrieved, start=1)}
-        return steps | {"logits": torch.stack(retrieved).sum(dim=0) @ self.output}  # eq. 20
+        return retrieved
 
     def intermediates(self, batch: Batch) -> dict[str, Tensor]:
         """Every intermediate of a batch of one group, by its paper name.
@@ -164,7 +174,8 @@ class TPRRNN(nn.Module):
         associations = said.until(group.lengths)
         changes, memory = self.tell(associations, operations=self.operations)
         question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
-        found = self.infer(memory, question)
+        retrieved = self._walk(memory, question)
+        logits = torch.stack(retrieved).sum(dim=0) @ self.output  # eq. 20
         return {
             "s": s[group.story],
             **associations.parts()._asdict(),
@@ -172,8 +183,9 @@ class TPRRNN(nn.Module):
             "F": densify(memory).tensor,
             "s_q": s_q[group.question],
             **question,
-            **found,
-            "y_hat": found["logits"].softmax(dim=1),
+            **{f"i{step}": entity for step, entity in enumerate(retrieved, start=1)},
+            "logits": logits,
+            "y_hat": logits.softmax(dim=1),
         }
 
     def _retrieved(
@@ -191,14 +203,15 @@ class TPRRNN(nn.Module):
         return found
 
 
-class ScalarLayerNorm(nn.Module):
-    """Layer normalisation with one learned scale and one learned shift for the whole vector."""
+class ScalarLayerNorms(nn.Module):
+    """Layer normalisation for each inference step, with one scale and one shift for its vector."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: int) -> None:
         super().__init__()
-        self.scale = nn.Parameter(torch.ones(()))
-        self.shift = nn.Parameter(torch.zeros(()))
+        self.scale = nn.Parameter(torch.ones(steps))
+        self.shift = nn.Parameter(torch.zeros(steps))
 
-    def forward(self, x: Float[Tensor, "b f"]) -> Float[Tensor, "b f"]:
+    def forward(self, x: Float[Tensor, "b f"], step: int) -> Float[Tensor, "b f"]:
         """Normalise each vector to mean 0 and deviation 1, then scale and shift."""
-        return torch.layer_norm(x, x.shape[-1:], eps=1e-7) * self.scale + self.shift
+        normal = torch.layer_norm(x, x.shape[-1:], eps=1e-7)
+        return normal * self.scale[step] + self.shift[step]

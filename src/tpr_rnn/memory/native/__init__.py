@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -23,7 +23,6 @@ from tpr_rnn.memory.operations import (
     OPERATIONS,
     Associations,
     DenseMemory,
-    FactoredMemory,
     Operation,
 )
 
@@ -95,21 +94,29 @@ def tell_chunks(
     return changes, DenseMemory(tensor)
 
 
-def read(
-    memory: FactoredMemory, entity: Float[Tensor, "b e"], relation: Float[Tensor, "b r"]
-) -> Float[Tensor, "b f"]:
-    """What a memory holds for one entity and relation a story."""
-    table, story, _ = memory.associations
-    filler: Tensor = _Read.apply(
+def walk(
+    associations: Associations,
+    asked: Float[Tensor, "a d"],
+    question: Int[Tensor, " b"],
+    scale: Float[Tensor, " s"] | None,
+    shift: Float[Tensor, " s"] | None,
+    operations: tuple[Operation, ...],
+    lengths: Int[Tensor, " b"] | None,
+) -> Float[Tensor, "b s f"]:
+    """What each inference step retrieves; see `inference.tell_and_walk`."""
+    table, story, entity_size = associations
+    retrieved: Tensor = _Walk.apply(
         table.contiguous(),
         story.contiguous(),
-        _lengths(story, memory.lengths),
-        memory.change.contiguous(),
-        entity.contiguous(),
-        relation.contiguous(),
-        _mask(memory.operations),
+        _lengths(story, lengths),
+        asked.contiguous(),
+        question.contiguous(),
+        scale,
+        shift,
+        entity_size,
+        _mask(operations),
     )
-    return filler
+    return retrieved
 
 
 class _Tell(torch.autograd.Function):
@@ -163,32 +170,34 @@ class _TellChunks(torch.autograd.Function):
         return g_table, None, g_memory, None, None, None
 
 
-class _Read(torch.autograd.Function):
+class _Walk(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
         table: Tensor,
         story: Tensor,
         lengths: Tensor,
-        change: Tensor,
-        entity: Tensor,
-        relation: Tensor,
+        asked: Tensor,
+        question: Tensor,
+        scale: Tensor | None,
+        shift: Tensor | None,
+        entity_size: int,
         mask: int,
     ) -> Tensor:
-        ctx.save_for_backward(table, story, lengths, change, entity, relation)
-        ctx.mask = mask
-        filler: Tensor = torch.ops.tpr_rnn.read(
-            table, story, lengths, change, entity, relation, mask
-        )
-        return filler
+        inputs = (table, story, lengths, asked, question, scale, shift)
+        ctx.settings = (entity_size, mask)
+        retrieved, change = torch.ops.tpr_rnn.walk(*inputs, *ctx.settings)
+        ctx.save_for_backward(change, *inputs)
+        return cast(Tensor, retrieved)
 
     @staticmethod
-    def backward(ctx: Any, g_filler: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, g_retrieved: Tensor) -> tuple[Tensor | None, ...]:
         _refuse_second_derivatives()
-        g_table, *gradients = torch.ops.tpr_rnn.read_backward(
-            g_filler.contiguous(), *ctx.saved_tensors, ctx.mask
+        g_table, g_asked, g_norm = torch.ops.tpr_rnn.walk_backward(
+            g_retrieved.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
-        return (g_table, None, None, *gradients, None)
+        g_scale, g_shift = g_norm if ctx.needs_input_grad[5] else (None, None)
+        return g_table, None, None, g_asked, None, g_scale, g_shift, None, None
 
 
 def _lengths(story: Tensor, lengths: Tensor | None) -> Tensor:

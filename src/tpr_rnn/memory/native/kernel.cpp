@@ -1,4 +1,5 @@
-// The parallel memory in C++: `tell` solves stories, `read` looks things up in what they changed.
+// The parallel memory in C++: `tell` solves stories, whole or in chunks; `walk` solves them and
+// answers a question about each.
 //
 // A story is a list of rows of a table of sentences, each of which says e1, e2, r1, r2, r3. Each
 // story is read at its own length, so that padding costs nothing, and its gradients go straight to
@@ -17,6 +18,7 @@
 #include <tuple>
 
 #include "dense.h"
+#include "walk.h"
 
 namespace {
 
@@ -24,6 +26,7 @@ using at::Tensor;
 using tpr::Dense;
 using tpr::Rows;
 using tpr::Shape;
+using tpr::Walk;
 
 // The stories of a batch.
 struct Stories {
@@ -50,13 +53,36 @@ struct Stories {
   }
 };
 
-// Gradients of the table of sentences, one copy for each thread, for stories share sentences.
+// The questions of a batch, one a story, as rows of a table.
+struct Questions {
+  const int64_t *of, width, steps;
+
+  Questions(const Shape& shape, const Tensor& asked, const Tensor& question)
+      : of(question.const_data_ptr<int64_t>()),
+        width(asked.size(1)),
+        steps((width - shape.entity) / shape.relation) {
+    TORCH_CHECK(question.size(0) == shape.batch, "there are ", shape.batch, " stories and ",
+                question.size(0), " questions");
+    TORCH_CHECK(width == shape.entity + steps * shape.relation, "a question of ", width,
+                " numbers is not an entity and relations");
+    for (int64_t b = 0; b < shape.batch; ++b)
+      TORCH_CHECK(0 <= of[b] && of[b] < asked.size(0), "there is no question ", of[b]);
+  }
+};
+
 template <typename T>
-struct TableGradient {
+const T* data(const std::optional<Tensor>& tensor) {
+  return tensor ? tensor->const_data_ptr<T>() : nullptr;
+}
+
+// Gradients of a matrix, one copy for each thread, for stories share sentences and questions.
+template <typename T>
+struct Gradient {
   Tensor copies;
 
-  explicit TableGradient(const Tensor& table)
-      : copies(at::zeros({at::get_num_threads(), table.size(0), table.size(1)}, table.options())) {}
+  explicit Gradient(const Tensor& matrix)
+      : copies(at::zeros({at::get_num_threads(), matrix.size(0), matrix.size(1)},
+                         matrix.options())) {}
 
   T* mine() { return copies.mutable_data_ptr<T>() + at::get_thread_num() * copies.stride(0); }
   Tensor total() { return copies.size(0) == 1 ? copies[0] : copies.sum(0); }
@@ -81,9 +107,7 @@ Tensor tell(const Tensor& table, const Tensor& story, const std::optional<Tensor
           tpr::add(scalar_t(-1), before + b * per_story + k * shape.entity, shape.entity,
                    &rows.u[k * rows.entity]);
         rows.solve();
-        scalar_t* out = change.mutable_data_ptr<scalar_t>() + b * per_story;
-        for (int64_t k = 0; k < rows.count; ++k)
-          std::copy_n(&rows.u[k * rows.entity], shape.entity, out + k * shape.entity);
+        rows.store_changes(change.mutable_data_ptr<scalar_t>() + b * per_story);
       }
     });
   });
@@ -100,7 +124,7 @@ std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& c
   const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
   Tensor g_table, g_content = at::zeros_like(change);
   AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_backward", [&] {
-    TableGradient<scalar_t> gradient(table);
+    Gradient<scalar_t> gradient(table);
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> rows(shape, stories.longest(begin, end), true);
       for (int64_t b = begin; b < end; ++b) {
@@ -170,7 +194,7 @@ std::tuple<Tensor, Tensor> tell_chunks_backward(const Tensor& g_change, const Te
   Tensor g_table, g_memory = at::empty_like(memory);
   AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_chunks_backward", [&] {
     const scalar_t* sentences_of = table.const_data_ptr<scalar_t>();
-    TableGradient<scalar_t> gradient(table);
+    Gradient<scalar_t> gradient(table);
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> rows(shape, chunk, true);
       Dense<scalar_t> dense(shape), g_dense(shape);
@@ -220,100 +244,72 @@ std::tuple<Tensor, Tensor> tell_chunks_backward(const Tensor& g_change, const Te
   return {g_table, g_memory};
 }
 
-// Where in a sentence the source and the relation of each operation's key lie.
-struct Keys {
-  int64_t source[3], relation[3], count = 0;
-
-  explicit Keys(const Shape& shape) {
-    const int64_t e1 = 0, e2 = shape.entity, r1 = 2 * shape.entity, r2 = r1 + shape.relation,
-                  r3 = r2 + shape.relation;
-    if (shape.operations & tpr::WRITE) add(e1, r1);
-    if (shape.operations & tpr::MOVE) add(e1, r2);
-    if (shape.operations & tpr::BACKLINK) add(e2, r3);
-  }
-
-  void add(int64_t entity, int64_t relation_of) {
-    source[count] = entity;
-    relation[count++] = relation_of;
-  }
-};
-
-// filler = sum over all rows of (entity . a) (relation . p) u, one read a story.
-Tensor read_memory(const Tensor& table, const Tensor& story, const Tensor& lengths,
-                   const Tensor& change, const Tensor& entity, const Tensor& relation,
-                   int64_t operations) {
-  const Shape shape(table, story, entity.size(1), operations);
+// Whole stories and the walk of one question through each: what every inference step retrieved, and
+// the changes that the operations made. `asked` is a table of questions, n, l1, l2, ... side by
+// side; `scale` and `shift`, one for each step, normalise what it retrieves.
+std::tuple<Tensor, Tensor> walk(const Tensor& table, const Tensor& story, const Tensor& lengths,
+                                const Tensor& asked, const Tensor& question,
+                                const std::optional<Tensor>& scale,
+                                const std::optional<Tensor>& shift, int64_t entity_size,
+                                int64_t operations) {
+  const Shape shape(table, story, entity_size, operations);
   const Stories stories(table, story, lengths);
-  TORCH_CHECK(entity.size(0) == shape.batch && relation.size(0) == shape.batch &&
-                  relation.size(1) == shape.relation && change.size(0) == shape.batch,
-              "a read needs one entity and one relation for each of ", shape.batch, " stories");
-  const Keys keys(shape);
-  Tensor filler = at::zeros_like(entity);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_read", [&] {
+  const Questions questions(shape, asked, question);
+  const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
+  Tensor change =
+      at::zeros({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
+  Tensor retrieved = at::empty({shape.batch, questions.steps, shape.entity}, table.options());
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_walk", [&] {
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
+      Rows<scalar_t> rows(shape, stories.longest(begin, end), false);
+      Walk<scalar_t> walk(shape, rows, questions.steps, data<scalar_t>(scale), data<scalar_t>(shift));
       for (int64_t b = begin; b < end; ++b) {
-        const scalar_t* n = entity.const_data_ptr<scalar_t>() + b * shape.entity;
-        const scalar_t* l = relation.const_data_ptr<scalar_t>() + b * shape.relation;
-        const scalar_t* u = change.const_data_ptr<scalar_t>() + b * change.stride(0);
-        scalar_t* out = filler.mutable_data_ptr<scalar_t>() + b * shape.entity;
-        for (int64_t t = 0; t < stories.lengths[b]; ++t) {
-          const scalar_t* said = table.const_data_ptr<scalar_t>() + stories.of(b)[t] * shape.width;
-          for (int64_t o = 0; o < keys.count; ++o, u += shape.entity) {
-            const scalar_t weight = tpr::dot(n, said + keys.source[o], shape.entity) *
-                                    tpr::dot(l, said + keys.relation[o], shape.relation);
-            tpr::add(weight, u, shape.entity, out);
-          }
-        }
+        rows.load(table.const_data_ptr<scalar_t>(), stories.of(b), stories.lengths[b]);
+        rows.solve();
+        rows.store_changes(change.mutable_data_ptr<scalar_t>() + b * per_story);
+        walk.load(asked.const_data_ptr<scalar_t>() + questions.of[b] * questions.width);
+        walk.forward(rows);
+        walk.store(retrieved.mutable_data_ptr<scalar_t>() + b * retrieved.stride(0));
       }
     });
   });
-  return filler;
+  return {retrieved, change};
 }
 
-// Gradients of the table, the changes, the entity and the relation.
-std::tuple<Tensor, Tensor, Tensor, Tensor> read_backward(
-    const Tensor& g_filler, const Tensor& table, const Tensor& story, const Tensor& lengths,
-    const Tensor& change, const Tensor& entity, const Tensor& relation, int64_t operations) {
-  const Shape shape(table, story, entity.size(1), operations);
+// Gradients of both tables and, for each step, of scale and shift.
+std::tuple<Tensor, Tensor, Tensor> walk_backward(
+    const Tensor& g_retrieved, const Tensor& change, const Tensor& table, const Tensor& story,
+    const Tensor& lengths, const Tensor& asked, const Tensor& question,
+    const std::optional<Tensor>& scale, const std::optional<Tensor>& shift, int64_t entity_size,
+    int64_t operations) {
+  const Shape shape(table, story, entity_size, operations);
   const Stories stories(table, story, lengths);
-  TORCH_CHECK(entity.size(0) == shape.batch && relation.size(0) == shape.batch &&
-                  relation.size(1) == shape.relation && change.size(0) == shape.batch,
-              "a read needs one entity and one relation for each of ", shape.batch, " stories");
-  const Keys keys(shape);
-  Tensor g_table, g_change = at::zeros_like(change);
-  Tensor g_entity = at::zeros_like(entity), g_relation = at::zeros_like(relation);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_read_backward", [&] {
-    TableGradient<scalar_t> gradient(table);
+  const Questions questions(shape, asked, question);
+  const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
+  Tensor g_table, g_asked, g_norm;
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_walk_backward", [&] {
+    Gradient<scalar_t> of_table(table), of_asked(asked);
+    Gradient<scalar_t> of_norm(at::empty({2, questions.steps}, table.options()));
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
+      Rows<scalar_t> rows(shape, stories.longest(begin, end), true);
+      Walk<scalar_t> walk(shape, rows, questions.steps, data<scalar_t>(scale), data<scalar_t>(shift));
       for (int64_t b = begin; b < end; ++b) {
-        const scalar_t* g = g_filler.const_data_ptr<scalar_t>() + b * shape.entity;
-        const scalar_t* n = entity.const_data_ptr<scalar_t>() + b * shape.entity;
-        const scalar_t* l = relation.const_data_ptr<scalar_t>() + b * shape.relation;
-        const scalar_t* u = change.const_data_ptr<scalar_t>() + b * change.stride(0);
-        scalar_t* g_u = g_change.mutable_data_ptr<scalar_t>() + b * change.stride(0);
-        scalar_t* g_n = g_entity.mutable_data_ptr<scalar_t>() + b * shape.entity;
-        scalar_t* g_l = g_relation.mutable_data_ptr<scalar_t>() + b * shape.relation;
-        for (int64_t t = 0; t < stories.lengths[b]; ++t) {
-          const int64_t at = stories.of(b)[t] * shape.width;
-          for (int64_t o = 0; o < keys.count; ++o, u += shape.entity, g_u += shape.entity) {
-            const scalar_t* a = table.const_data_ptr<scalar_t>() + at + keys.source[o];
-            const scalar_t* p = table.const_data_ptr<scalar_t>() + at + keys.relation[o];
-            const scalar_t by_source = tpr::dot(n, a, shape.entity);
-            const scalar_t by_relation = tpr::dot(l, p, shape.relation);
-            const scalar_t g_weight = tpr::dot(g, u, shape.entity);
-            const scalar_t g_source = g_weight * by_relation, g_related = g_weight * by_source;
-            tpr::add(by_source * by_relation, g, shape.entity, g_u);
-            tpr::add(g_source, n, shape.entity, gradient.mine() + at + keys.source[o]);
-            tpr::add(g_related, l, shape.relation, gradient.mine() + at + keys.relation[o]);
-            tpr::add(g_source, a, shape.entity, g_n);
-            tpr::add(g_related, p, shape.relation, g_l);
-          }
-        }
+        rows.load(table.const_data_ptr<scalar_t>(), stories.of(b), stories.lengths[b]);
+        rows.load_changes(change.const_data_ptr<scalar_t>() + b * per_story, nullptr);
+        walk.load(asked.const_data_ptr<scalar_t>() + questions.of[b] * questions.width);
+        walk.forward(rows);
+        walk.load_gradients(g_retrieved.const_data_ptr<scalar_t>() + b * g_retrieved.stride(0));
+        walk.backward(rows);
+        walk.store_gradients(of_asked.mine() + questions.of[b] * questions.width, of_norm.mine());
+        rows.solve_backward();
+        rows.store_gradients(stories.of(b), of_table.mine());
       }
     });
-    g_table = gradient.total();
+    g_table = of_table.total();
+    g_asked = of_asked.total();
+    g_norm = of_norm.total();
   });
-  return {g_table, g_change, g_entity, g_relation};
+  return {g_table, g_asked, g_norm};
 }
 
 }  // namespace
@@ -333,11 +329,12 @@ TORCH_LIBRARY(tpr_rnn, library) {
       "Tensor story, Tensor memory, Tensor lengths, int chunk, int operations) "
       "-> (Tensor, Tensor)");
   library.def(
-      "read(Tensor table, Tensor story, Tensor lengths, Tensor change, Tensor entity, "
-      "Tensor relation, int operations) -> Tensor");
+      "walk(Tensor table, Tensor story, Tensor lengths, Tensor asked, Tensor question, "
+      "Tensor? scale, Tensor? shift, int entity_size, int operations) -> (Tensor, Tensor)");
   library.def(
-      "read_backward(Tensor g_filler, Tensor table, Tensor story, Tensor lengths, Tensor change, "
-      "Tensor entity, Tensor relation, int operations) -> (Tensor, Tensor, Tensor, Tensor)");
+      "walk_backward(Tensor g_retrieved, Tensor change, Tensor table, Tensor story, "
+      "Tensor lengths, Tensor asked, Tensor question, Tensor? scale, Tensor? shift, "
+      "int entity_size, int operations) -> (Tensor, Tensor, Tensor)");
 }
 
 TORCH_LIBRARY_IMPL(tpr_rnn, CPU, library) {
@@ -345,6 +342,6 @@ TORCH_LIBRARY_IMPL(tpr_rnn, CPU, library) {
   library.impl("tell_backward", TORCH_FN(tell_backward));
   library.impl("tell_chunks", TORCH_FN(tell_chunks));
   library.impl("tell_chunks_backward", TORCH_FN(tell_chunks_backward));
-  library.impl("read", TORCH_FN(read_memory));
-  library.impl("read_backward", TORCH_FN(read_backward));
+  library.impl("walk", TORCH_FN(walk));
+  library.impl("walk_backward", TORCH_FN(walk_backward));
 }

@@ -79,12 +79,18 @@ struct Rows {
     }
   }
 
-  // What is known when it comes to gradients: the changes, and the gradients that they have.
+  void store_changes(T* change) const {
+    for (int64_t k = 0; k < count; ++k)
+      std::copy_n(&u[k * entity], shape.entity, change + k * shape.entity);
+  }
+
+  // What is known when it comes to gradients: the changes, and the gradients that they have, if
+  // they have any from outside.
   void load_changes(const T* change, const T* g_change) {
     for (int64_t k = 0; k < count; ++k)
       for (int64_t i = 0; i < shape.entity; ++i) {
         u[k * entity + i] = u_columns[i * capacity + k] = change[k * shape.entity + i];
-        v[k * entity + i] = g_change[k * shape.entity + i];
+        v[k * entity + i] = g_change ? g_change[k * shape.entity + i] : T(0);
       }
     std::fill_n(g_a.begin(), count * entity, T(0));
     std::fill_n(g_p.begin(), count * relation, T(0));
