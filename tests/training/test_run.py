@@ -47,8 +47,8 @@ def config(data, **settings) -> RunConfig:
     return RunConfig(
         task="1",
         seed=2,
-        preset="default",
-        settings=preset("default").with_settings(changes),
+        preset="single",
+        settings=preset("single").with_settings(changes),
         data=str(data),
     )
 
@@ -78,7 +78,7 @@ def undisturbed(data, tmp_path_factory):
 def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
     result = RunDirectory(undisturbed).result()
     assert result["task"] == "1"
-    assert (result["seed"], result["preset"]) == (2, "default")
+    assert (result["seed"], result["preset"]) == (2, "single")
     assert result["operations"] == ["write", "move", "backlink"]
     assert result["per_task"]["1"]["test_error"] == result["test_error"]
     assert result["per_task"]["1"]["valid_error"] == result["valid_error"]

@@ -30,7 +30,10 @@ def train(
     data: DataOption = None,
     preset: Annotated[
         str | None,
-        Parameter(help="Settings to start from: default (if absent), paper-single, paper-all."),
+        Parameter(
+            help="Settings to start from: single or all (ours; whichever fits the task if absent), "
+            "paper-single, paper-all."
+        ),
     ] = None,
     seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,
     operations: Annotated[
@@ -116,6 +119,7 @@ def _config(
     device: str | None,
 ) -> "RunConfig":
     """The configuration that the options ask for."""
+    from tpr_rnn.training.recipe import DEFAULT, preset_name
     from tpr_rnn.training.recipe import preset as find_preset
     from tpr_rnn.training.run import RunConfig
 
@@ -129,7 +133,7 @@ def _config(
             raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
         changes[name] = value
     directory = data_directory(data)
-    preset = preset or "default"
+    preset = preset_name(preset or DEFAULT, task)
     return RunConfig(
         task=task,
         seed=0 if seed is None else seed,

@@ -17,7 +17,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.models.tpr_rnn import TPRRNNConfig
-from tpr_rnn.training.recipe import Preset
+from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
 from tpr_rnn.training.run_directory import RunDirectory
 from tpr_rnn.training.trainer import Evaluated, Event, Trainer
@@ -228,7 +228,7 @@ def train(
     *,
     out: Path | str,
     data: Path | str | None = None,
-    preset: str = "default",
+    preset: str = DEFAULT,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
     threads: int = 1,
@@ -239,11 +239,12 @@ def train(
         task: the number of a task, or "all".
         out: the run directory; `Reader.load` takes the trained model from it.
         data: a directory of bAbI files; None: generated stories.
-        preset: the settings to start from.
+        preset: the settings to start from; default: ours that fit the task.
         seed: where all randomness starts.
         settings: changes to the preset, as text, such as {"epochs": "20"}.
         threads: threads of torch; a seed repeats for the same number.
     """
+    preset = preset_name(preset, str(task))
     config = RunConfig(
         task=str(task),
         seed=seed,
