@@ -1,10 +1,10 @@
 import pytest
 
+from tpr_rnn.data import gaps
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.data.corpus import load_corpus, parse_task
 from tpr_rnn.data.describe import describe
 from tpr_rnn.data.directory import find_files, read_task
-from tpr_rnn.data.simulator import generate
 from tpr_rnn.errors import UserError
 
 
@@ -132,54 +132,64 @@ def test_what_is_no_task_is_refused(text) -> None:
         parse_task(text)
 
 
+GENERATED = [
+    Story((f"{name} went home.",), (Question(f"Where is {name}?", "home", 1, (0,)),))
+    for name in ("Mary", "John", "Daniel")
+]
+
+
 @pytest.fixture
-def gap(tmp_path):
-    """Task 3 without its training file; beside it a 1k set, some of it in valid or test."""
-    generated = generate(3)["train"]
-    held_out = {"valid": [story(0), generated[5]], "test": [story(1)]}
+def gap(tmp_path, monkeypatch):
+    """Task 1 without its training file; beside it a 1k set, some of it in valid or test."""
+
+    def generate(task: int, *, questions: int, seed: int) -> dict[str, list[Story]]:
+        assert (task, questions, seed) == (1, 10_000, 0)
+        return {"train": GENERATED, "valid": [], "test": []}
+
+    monkeypatch.setattr(gaps, "generate", generate)
+    held_out = {"valid": [story(0), GENERATED[1]], "test": [story(1)]}
     directory = tmp_path / "en-valid-10k"
     beside = tmp_path / "en"
     for place in (directory, beside):
         place.mkdir()
     for split, stories in held_out.items():
-        (directory / f"qa3_{split}.txt").write_text("".join(map(format_story, stories)))
+        (directory / f"qa1_{split}.txt").write_text("".join(map(format_story, stories)))
     official = [story(0), story(1), story(2), story(3)]
-    path = beside / "qa3_three-supporting-facts_train.txt"
+    path = beside / "qa1_single-supporting-fact_train.txt"
     path.write_text("".join(map(format_story, official)))
     return directory
 
 
 def test_a_missing_training_file_is_filled(gap) -> None:
-    corpus = load_corpus(gap, 3, fill_gaps=True)
-    told = corpus.stories[3]["train"]
-    generated = generate(3)["train"]
-    assert told == [*generated[:5], *generated[6:], story(2), story(3)]
-    assert list(corpus.stories[3]) == ["train", "valid", "test"]
+    corpus = load_corpus(gap, 1, fill_gaps=True)
+    told = corpus.stories[1]["train"]
+    assert told == [GENERATED[0], GENERATED[2], story(2), story(3)]
+    assert list(corpus.stories[1]) == ["train", "valid", "test"]
     assert corpus.filled == {
-        3: "in place of the missing training file: 1,799 generated stories (simulator, seed 0) "
-        "with 8,995 questions (1 more are in valid or test) and 2 stories of the official 1k "
+        1: "in place of the missing training file: 2 generated stories (simulator, seed 0) "
+        "with 2 questions (1 more are in valid or test) and 2 stories of the official 1k "
         "training file with 2 questions (2 more are in valid or test)"
     }
-    assert load_corpus(gap, 3, ["train"], fill_gaps=True).stories[3] == {"train": told}
+    assert load_corpus(gap, 1, ["train"], fill_gaps=True).stories[1] == {"train": told}
     together = load_corpus(gap, None, fill_gaps=True)
     assert together.filled == corpus.filled
-    assert 3 not in together.lacking
+    assert 1 not in together.lacking
 
 
 def test_the_checksum_covers_what_fills_a_gap(gap) -> None:
-    with_official = load_corpus(gap, 3, fill_gaps=True)
-    (gap.parent / "en" / "qa3_three-supporting-facts_train.txt").unlink()
-    without = load_corpus(gap, 3, fill_gaps=True)
+    with_official = load_corpus(gap, 1, fill_gaps=True)
+    (gap.parent / "en" / "qa1_single-supporting-fact_train.txt").unlink()
+    without = load_corpus(gap, 1, fill_gaps=True)
     assert with_official.sha256 != without.sha256
-    assert "official" not in without.filled[3]
+    assert "official" not in without.filled[1]
 
 
 def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
     with pytest.raises(UserError, match="with --fill-gaps it is trained on generated stories"):
-        load_corpus(gap, 3)
-    (gap / "qa3_valid.txt").unlink()
+        load_corpus(gap, 1)
+    (gap / "qa1_valid.txt").unlink()
     with pytest.raises(UserError, match=r"no train and no valid file there .*txt\)$"):
-        load_corpus(gap, 3, fill_gaps=True)
+        load_corpus(gap, 1, fill_gaps=True)
     for split in ("valid", "test"):
         write(gap / f"qa21_{split}.txt", 2)
     with pytest.raises(UserError, match=r"task 21 has no train file"):
