@@ -2,7 +2,7 @@
 
     python -m benchmarks.train_on_generated --data DIR [--workers 2] [--out results/...]
 
-For every task the `default` preset is trained twice, on generated stories alone and on the official
+For every task the `single` preset is trained twice, on generated stories alone and on the official
 training file, and both models are scored on the official test file. Runs live in `--runs`, are
 skipped when finished and go on when interrupted; their records and the table go to `--out`.
 """
@@ -35,8 +35,8 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
             config = RunConfig(
                 task=str(task),
                 seed=seed,
-                preset="default",
-                settings=preset("default"),
+                preset="single",
+                settings=preset("single"),
                 data=str(data) if source == OFFICIAL else None,
             )
             jobs[task, source] = Job(config.as_json(), runs / source / f"task-{task}")
@@ -53,7 +53,7 @@ def _lacks_training_file(data: Path, task: int) -> bool:
 
 def official_test_error(run: Path, data: Path, task: int) -> float:
     reader = Reader.load(run)
-    cap = preset("default").recipe.cap
+    cap = preset("single").recipe.cap
     stories = load_corpus(data, task, ["test"]).split("test")
     encoded = encode(stories, reader.vocabulary, reader.model.config.words, cap)
     return round(score(reader.model, encoded).error, 4)
@@ -63,7 +63,7 @@ def write_table(records: dict[tuple[int, str], dict[str, Any]], seed: int, out: 
     lines = [
         "# Trained on generated stories, tested on the official ones",
         "",
-        "`python -m benchmarks.train_on_generated --data en-valid-10k`, preset `default`, "
+        "`python -m benchmarks.train_on_generated --data en-valid-10k`, preset `single`, "
         f"seed {seed}: error in % on the official test files, after training on the official "
         "training file and after training on generated stories alone (validation too is on "
         "stories of the same source). The records of all runs are beside this file.",

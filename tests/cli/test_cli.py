@@ -82,7 +82,7 @@ def test_train_with_json_prints_one_document(data, tmp_path) -> None:
     )
     assert done.returncode == 0
     assert json.loads(done.stdout) == json.loads((tmp_path / "r" / "result.json").read_text())
-    assert "preset default, seed 0" in done.stderr
+    assert "preset single, seed 0" in done.stderr
 
 
 def test_a_finished_run_has_nothing_to_resume(trained) -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from tpr_rnn.data import gaps
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.data.corpus import load_corpus, parse_task
 from tpr_rnn.data.describe import describe
@@ -129,3 +130,72 @@ def test_description(valid_layout) -> None:
 def test_what_is_no_task_is_refused(text) -> None:
     with pytest.raises(UserError, match="is no task"):
         parse_task(text)
+
+
+GENERATED = [
+    Story((f"{name} went home.",), (Question(f"Where is {name}?", "home", 1, (0,)),))
+    for name in ("Mary", "John", "Daniel")
+]
+
+
+@pytest.fixture
+def gap(tmp_path, monkeypatch):
+    """Task 1 without its training file; beside it a 1k set, some of it in valid or test."""
+
+    def generate(task: int, *, questions: int, seed: int) -> dict[str, list[Story]]:
+        assert (task, questions, seed) == (1, 10_000, 0)
+        return {"train": GENERATED, "valid": [], "test": []}
+
+    monkeypatch.setattr(gaps, "generate", generate)
+    held_out = {"valid": [story(0), GENERATED[1]], "test": [story(1)]}
+    directory = tmp_path / "en-valid-10k"
+    beside = tmp_path / "en"
+    for place in (directory, beside):
+        place.mkdir()
+    for split, stories in held_out.items():
+        (directory / f"qa1_{split}.txt").write_text("".join(map(format_story, stories)))
+    official = [story(0), story(1), story(2), story(3)]
+    path = beside / "qa1_single-supporting-fact_train.txt"
+    path.write_text("".join(map(format_story, official)))
+    return directory
+
+
+def test_a_missing_training_file_is_filled(gap) -> None:
+    corpus = load_corpus(gap, 1, fill_gaps=True)
+    told = corpus.stories[1]["train"]
+    assert told == [GENERATED[0], GENERATED[2], story(2), story(3)]
+    assert list(corpus.stories[1]) == ["train", "valid", "test"]
+    assert corpus.filled == {
+        1: "in place of the missing training file: 2 generated stories (simulator, seed 0) "
+        "with 2 questions (1 more are in valid or test) and 2 stories of the official 1k "
+        "training file with 2 questions (2 more are in valid or test)"
+    }
+    assert load_corpus(gap, 1, ["train"], fill_gaps=True).stories[1] == {"train": told}
+    together = load_corpus(gap, None, fill_gaps=True)
+    assert together.filled == corpus.filled
+    assert 1 not in together.lacking
+
+
+def test_the_checksum_covers_what_fills_a_gap(gap) -> None:
+    with_official = load_corpus(gap, 1, fill_gaps=True)
+    (gap.parent / "en" / "qa1_single-supporting-fact_train.txt").unlink()
+    without = load_corpus(gap, 1, fill_gaps=True)
+    assert with_official.sha256 != without.sha256
+    assert "official" not in without.filled[1]
+
+
+def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
+    with pytest.raises(UserError, match="with --fill-gaps it is trained on generated stories"):
+        load_corpus(gap, 1)
+    (gap / "qa1_valid.txt").unlink()
+    with pytest.raises(UserError, match=r"no train and no valid file there .*txt\)$"):
+        load_corpus(gap, 1, fill_gaps=True)
+    for split in ("valid", "test"):
+        write(gap / f"qa21_{split}.txt", 2)
+    with pytest.raises(UserError, match=r"task 21 has no train file"):
+        load_corpus(gap, 21, fill_gaps=True)
+
+
+def test_a_task_that_is_whole_stays_as_it_is(valid_layout) -> None:
+    plain, filling = (load_corpus(valid_layout, 1, fill_gaps=fill) for fill in (False, True))
+    assert plain == filling

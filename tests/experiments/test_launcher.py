@@ -25,8 +25,8 @@ def data(tmp_path):
 
 
 def job(data, directory, seed: int, task: str = "1") -> Job:
-    settings = preset("default").with_settings({"epochs": "2"})
-    config = RunConfig(task=task, seed=seed, preset="default", settings=settings, data=str(data))
+    settings = preset("single").with_settings({"epochs": "2"})
+    config = RunConfig(task=task, seed=seed, preset="single", settings=settings, data=str(data))
     return Job(config.as_json(), directory / f"task-{task}-seed-{seed}")
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.training.recipe import PRESETS, Preset, Recipe, preset
+from tpr_rnn.training.recipe import PRESETS, Preset, Recipe, preset, preset_name
 
 
 def test_the_paper_presets_are_the_paper() -> None:
@@ -42,7 +42,7 @@ def test_settings_survive_json(name) -> None:
 
 
 def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
-    changed = preset("default").with_settings(
+    changed = preset("single").with_settings(
         {
             "learning_rate": "0.01",
             "epochs": "3",
@@ -79,7 +79,13 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
 )
 def test_senseless_settings_are_refused(changes, message) -> None:
     with pytest.raises(UserError, match=message):
-        preset("default").with_settings(changes)
+        preset("single").with_settings(changes)
+
+
+def test_default_is_ours_that_fits_the_task() -> None:
+    assert preset_name("default", "7") == "single"
+    assert preset_name("default", "all") == "all"
+    assert preset_name("paper-single", "all") == "paper-single"
 
 
 def test_unknown_presets_are_refused() -> None:

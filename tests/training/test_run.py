@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tpr_rnn.data import gaps
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.errors import UserError
 from tpr_rnn.training import run as run_module
@@ -47,8 +48,8 @@ def config(data, **settings) -> RunConfig:
     return RunConfig(
         task="1",
         seed=2,
-        preset="default",
-        settings=preset("default").with_settings(changes),
+        preset="single",
+        settings=preset("single").with_settings(changes),
         data=str(data),
     )
 
@@ -78,17 +79,25 @@ def undisturbed(data, tmp_path_factory):
 def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
     result = RunDirectory(undisturbed).result()
     assert result["task"] == "1"
-    assert (result["seed"], result["preset"]) == (2, "default")
+    assert (result["seed"], result["preset"]) == (2, "single")
     assert result["operations"] == ["write", "move", "backlink"]
     assert result["per_task"]["1"]["test_error"] == result["test_error"]
     assert result["per_task"]["1"]["valid_error"] == result["valid_error"]
     assert result["steps"] == 6 * 12
+    assert result["filled"] == {}
+    metrics = (undisturbed / "metrics.jsonl").read_text().splitlines()
+    best = min(
+        (json.loads(line)["valid_error"], json.loads(line)["valid_loss"]) for line in metrics
+    )
+    assert (result["valid_error"], result["valid_loss"]) == (
+        pytest.approx(best[0]),
+        pytest.approx(best[1], abs=1e-6),
+    )
     assert set(result["versions"]) == {"python", "tpr-rnn", "torch", "numpy"}
     assert len(result["data_sha256"]) == 64
     assert result["recipe"]["epochs"] == 6
     assert result["model"]["unit_vectors"] is True
     assert not (undisturbed / "checkpoint.safetensors").exists()
-    metrics = (undisturbed / "metrics.jsonl").read_text().splitlines()
     assert len(metrics) == 6
 
 
@@ -186,6 +195,32 @@ def test_a_run_is_not_resumed_on_other_data(data, tmp_path) -> None:
     path = copy / "qa1_train.txt"
     path.write_text(path.read_text().replace("park", "attic"))
     with pytest.raises(UserError, match=r"no longer what the run in .* was begun with"):
+        Run.resume(tmp_path / "run")
+
+
+def test_a_run_says_what_filled_a_gap_and_notices_when_that_changes(
+    data, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(gaps, "QUESTIONS", 90)
+    directory = tmp_path / "en-valid-10k"
+    directory.mkdir()
+    for split in ("valid", "test"):
+        shutil.copy(data / f"qa1_{split}.txt", directory)
+    beside = tmp_path / "en" / "qa1_single-supporting-fact_train.txt"
+    beside.parent.mkdir()
+    shutil.copy(data / "qa1_train.txt", beside)
+    settings = preset("single").with_settings({"epochs": "1"})
+    filling = RunConfig(
+        task="1", seed=0, preset="single", settings=settings, data=str(directory), fill_gaps=True
+    )
+    result = finish(Run.begin(filling, tmp_path / "run"))
+    there = RunDirectory(tmp_path / "run").config()
+    assert result["filled"] == there["filled"]
+    assert "90 stories of the official 1k training file" in result["filled"]["1"]
+    assert result["questions"]["train"] == 90 + 180
+    assert RunConfig.of(tmp_path / "run") == filling
+    beside.unlink()
+    with pytest.raises(UserError, match="no longer what the run"):
         Run.resume(tmp_path / "run")
 
 

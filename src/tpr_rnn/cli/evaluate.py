@@ -33,7 +33,7 @@ def evaluate(
     reader = Reader.load(run)
     config = RunConfig.of(run)
     directory = data_directory(data)
-    corpus = load_corpus(directory, parse_task(config.task), [split])
+    corpus = load_corpus(directory, parse_task(config.task), [split], fill_gaps=config.fill_gaps)
     trained = RunDirectory(run).config().get("tasks", corpus.stories)
     others = [task for task in corpus.stories if task not in trained]
     for task in others:

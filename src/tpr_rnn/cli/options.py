@@ -20,6 +20,12 @@ DataOption = Annotated[
         "variable TPR_RNN_DATA, else generated stories."
     ),
 ]
+FillGapsOption = Annotated[
+    bool,
+    Parameter(
+        negative="", help="Train on generated stories where a task lacks its training file alone."
+    ),
+]
 JsonOption = Annotated[
     bool,
     Parameter(

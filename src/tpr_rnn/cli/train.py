@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from tpr_rnn.cli.options import (
     INTERRUPTED,
     DataOption,
+    FillGapsOption,
     JsonOption,
     command,
     data_directory,
@@ -30,7 +31,10 @@ def train(
     data: DataOption = None,
     preset: Annotated[
         str | None,
-        Parameter(help="Settings to start from: default (if absent), paper-single, paper-all."),
+        Parameter(
+            help="Settings to start from: single or all (ours; whichever fits the task if absent), "
+            "paper-single, paper-all."
+        ),
     ] = None,
     seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,
     operations: Annotated[
@@ -50,6 +54,7 @@ def train(
     resume: Annotated[
         bool, Parameter(negative="", help="Go on with the run in that directory, if there is one.")
     ] = False,
+    fill_gaps: FillGapsOption = False,
     threads: Annotated[
         int | None, Parameter(help="Else 1; a seed repeats for the same number.")
     ] = None,
@@ -58,11 +63,20 @@ def train(
 ) -> int:
     """Train a model on bAbI stories and score it on the test questions."""
     from tpr_rnn.cli.training_view import TrainingView
-    from tpr_rnn.training.run import Run
+    from tpr_rnn.training.run import Run, RunConfig
     from tpr_rnn.training.run_directory import RunDirectory
 
     if task is None:
-        given = (data, preset, seed, operations, settings or None, threads, device)
+        given = (
+            data,
+            preset,
+            seed,
+            operations,
+            settings or None,
+            fill_gaps or None,
+            threads,
+            device,
+        )
         if any(option is not None for option in given) or not (resume and out):
             raise UserError(
                 "which task? give --task with a number from 1 to 20, or --task all "
@@ -70,7 +84,7 @@ def train(
             )
         config, directory = None, out
     else:
-        config = _config(task, data, preset, seed, operations, settings, threads, device)
+        config = _config(task, data, preset, seed, operations, settings, fill_gaps, threads, device)
         directory = out or Path("runs") / f"task-{task}-{config.preset}-seed-{config.seed}"
     if not str(directory).strip(". "):
         raise UserError("--out must name a directory for the run")
@@ -78,7 +92,7 @@ def train(
     view = TrainingView(directory, to_stderr=json)
     if resume and there.started:
         if config is not None:
-            _check_same(config.as_json(), there.config(), directory)
+            _check_same(config.as_json(), RunConfig.of(directory).as_json(), directory)
         if there.finished:
             view.finished_before(there.result())
             return _print(there.result(), json)
@@ -112,10 +126,12 @@ def _config(
     seed: int | None,
     operations: str | None,
     settings: tuple[str, ...],
+    fill_gaps: bool,
     threads: int | None,
     device: str | None,
 ) -> "RunConfig":
     """The configuration that the options ask for."""
+    from tpr_rnn.training.recipe import DEFAULT, preset_name
     from tpr_rnn.training.recipe import preset as find_preset
     from tpr_rnn.training.run import RunConfig
 
@@ -129,13 +145,14 @@ def _config(
             raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
         changes[name] = value
     directory = data_directory(data)
-    preset = preset or "default"
+    preset = preset_name(preset or DEFAULT, task)
     return RunConfig(
         task=task,
         seed=0 if seed is None else seed,
         preset=preset,
         settings=find_preset(preset).with_settings(changes),
         data=None if directory is None else str(directory.resolve()),
+        fill_gaps=fill_gaps,
         threads=1 if threads is None else threads,
         device=device or "cpu",
     )

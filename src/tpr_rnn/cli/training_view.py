@@ -134,6 +134,8 @@ class TrainingView:
         say(f"stories    {source}: {sizes} questions, {len(run.vocabulary)} words")
         for task, lack in run.corpus.lacking.items():
             say(f"           without task {task}: {lack}")
+        for task, sentence in run.corpus.filled.items():
+            say(f"           task {task}: {sentence}")
         model = trainer.config
         parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
         say(

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
+from tpr_rnn.data.gaps import fillable, training_stories
 from tpr_rnn.data.simulator import TASK_NAMES, generate
 from tpr_rnn.errors import UserError
 
@@ -25,6 +26,8 @@ class Corpus:
     """A checksum of the text of all tasks."""
     lacking: dict[int, str]
     """Tasks that were wanted and cannot be had whole, and what they lack."""
+    filled: dict[int, str] = field(default_factory=dict)
+    """Tasks whose training file is missing, and what they are trained on in its place."""
 
     def all_stories(self) -> Iterable[Story]:
         """Every story of every task and split."""
@@ -50,34 +53,56 @@ def parse_task(text: str) -> int | None:
 
 
 def load_corpus(
-    directory: Path | None, task: int | None, splits: Collection[str] = SPLITS
+    directory: Path | None,
+    task: int | None,
+    splits: Collection[str] = SPLITS,
+    *,
+    fill_gaps: bool = False,
 ) -> Corpus:
-    """The stories of one task, or of all (None), from a directory or, without one, generated."""
+    """The stories of one task, or of all (None), from a directory or, without one, generated.
+
+    With `fill_gaps` a task that lacks its training file alone is trained on generated stories, and
+    on those of the official 1k set where it lies beside the directory.
+    """
     if directory is None:
         return _generated(task, splits)
     files = find_files(directory)
     wanted = list(range(1, 21)) if task is None else [task]
     if task is None:
         wanted += [number for number in files if number > 20]
+    gaps: list[int] = []
     lacking: dict[int, str] = {}
     for number in wanted:
-        gaps = [split for split in missing_splits(files.get(number, {})) if split in splits]
-        if gaps:
-            lacking[number] = f"no {' and no '.join(gaps)} file"
+        there = files.get(number, {})
+        missing = [split for split in missing_splits(there) if split in splits]
+        if missing and fill_gaps and fillable(number, there):
+            gaps.append(number)
+        elif missing:
+            lacking[number] = f"no {' and no '.join(missing)} file"
     if task is not None and lacking:
+        hint = _FILL_HINT if fillable(task, files.get(task, {})) else ""
         raise UserError(
             f"{directory}: task {task} has {lacking[task]} there "
-            f"(such as qa{task}_{_first_gap(lacking[task])}.txt)"
+            f"(such as qa{task}_{_first_gap(lacking[task])}.txt){hint}"
         )
     whole = [number for number in wanted if number not in lacking]
     if not whole:
         raise UserError(f"{directory}: no task there has all of {', '.join(splits)}")
-    return Corpus(
-        name=directory.resolve().name,
-        stories={number: read_task(files[number], splits) for number in whole},
-        sha256=_checksum(path.read_bytes() for task in whole for path in files[task].values()),
-        lacking=lacking,
-    )
+    texts = [path.read_bytes() for number in whole for path in files[number].values()]
+    there_is = [split for split in splits if split != "train"]
+    stories: dict[int, dict[str, list[Story]]] = {}
+    filled: dict[int, str] = {}
+    for number in whole:
+        if number in gaps:
+            told, filled[number] = training_stories(number, files[number], directory)
+            texts.append("".join(map(format_story, told)).encode())
+            stories[number] = {"train": told, **read_task(files[number], there_is)}
+        else:
+            stories[number] = read_task(files[number], splits)
+    return Corpus(directory.resolve().name, stories, _checksum(texts), lacking, filled)
+
+
+_FILL_HINT = "; with --fill-gaps it is trained on generated stories"
 
 
 def _first_gap(lack: str) -> str:

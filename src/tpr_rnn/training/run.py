@@ -17,7 +17,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.models.tpr_rnn import TPRRNNConfig
-from tpr_rnn.training.recipe import Preset
+from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
 from tpr_rnn.training.run_directory import RunDirectory
 from tpr_rnn.training.trainer import Evaluated, Event, Trainer
@@ -38,6 +38,8 @@ class RunConfig:
     settings: Preset
     data: str | None = None
     """Directory of bAbI files; None: generated stories."""
+    fill_gaps: bool = False
+    """Train on generated stories where a training file is missing."""
     threads: int = 1
     device: str = "cpu"
 
@@ -52,13 +54,13 @@ class RunConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The configuration as JSON values, for config.json."""
-        own = ("task", "seed", "preset", "data", "threads", "device")
+        own = ("task", "seed", "preset", "data", "fill_gaps", "threads", "device")
         return {name: getattr(self, name) for name in own} | self.settings.as_json()
 
     @staticmethod
     def from_json(config: dict[str, Any]) -> "RunConfig":
         """Read `as_json` back."""
-        others = ("model", "recipe", "tasks", "data_sha256")
+        others = ("model", "recipe", "tasks", "filled", "data_sha256")
         own = {key: value for key, value in config.items() if key not in others}
         return RunConfig(settings=Preset.from_json(config), **own)
 
@@ -107,7 +109,7 @@ class Run:
                 "or choose another --out"
             )
         run = Run(config, directory, _load(config))
-        identity = {"tasks": list(run.corpus.stories), "data_sha256": run.corpus.sha256}
+        identity = {"tasks": list(run.corpus.stories)} | _origin(run.corpus)
         run.directory.begin(config.as_json() | identity)
         return run
 
@@ -198,6 +200,7 @@ class Run:
             "data": self.corpus.name,
             "test_error": _percent(test.error),
             "valid_error": _percent(valid.error),
+            "valid_loss": round(valid.loss, 6),
             "per_task": {
                 str(task): {
                     "test_error": _percent(test.errors[task]),
@@ -216,7 +219,7 @@ class Run:
             "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
             "questions": {split: len(data) for split, data in self.data.items()},
             "lacking": {str(task): lack for task, lack in self.corpus.lacking.items()},
-            "data_sha256": self.corpus.sha256,
+            **_origin(self.corpus),
             "versions": versions(),
             "model": asdict(self.trainer.config) | {"operations": operations},
             "recipe": asdict(config.settings.recipe),
@@ -228,9 +231,10 @@ def train(
     *,
     out: Path | str,
     data: Path | str | None = None,
-    preset: str = "default",
+    preset: str = DEFAULT,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
+    fill_gaps: bool = False,
     threads: int = 1,
 ) -> dict[str, Any]:
     """Train a model from start to end without a word, and return its result.
@@ -239,17 +243,20 @@ def train(
         task: the number of a task, or "all".
         out: the run directory; `Reader.load` takes the trained model from it.
         data: a directory of bAbI files; None: generated stories.
-        preset: the settings to start from.
+        preset: the settings to start from; default: ours that fit the task.
         seed: where all randomness starts.
         settings: changes to the preset, as text, such as {"epochs": "20"}.
+        fill_gaps: train on generated stories where a training file is missing.
         threads: threads of torch; a seed repeats for the same number.
     """
+    preset = preset_name(preset, str(task))
     config = RunConfig(
         task=str(task),
         seed=seed,
         preset=preset,
         settings=find_preset(preset).with_settings(settings or {}),
         data=None if data is None else str(Path(data).resolve()),
+        fill_gaps=fill_gaps,
         threads=threads,
     )
     run = Run.begin(config, Path(out))
@@ -270,7 +277,12 @@ def _find_device(name: str) -> torch.device:
 
 def _load(config: RunConfig) -> Corpus:
     directory = None if config.data is None else Path(config.data)
-    return load_corpus(directory, parse_task(config.task))
+    return load_corpus(directory, parse_task(config.task), fill_gaps=config.fill_gaps)
+
+
+def _origin(corpus: Corpus) -> dict[str, Any]:
+    filled = {str(task): sentence for task, sentence in corpus.filled.items()}
+    return {"filled": filled, "data_sha256": corpus.sha256}
 
 
 def _percent(error: float) -> float:
