@@ -16,7 +16,9 @@ from typing import Any
 from tpr_rnn.data.corpus import GENERATED, load_corpus
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.errors import UserError
-from tpr_rnn.experiments.launcher import Job, launch
+from tpr_rnn.experiments.grid import Job
+from tpr_rnn.experiments.launcher import launch
+from tpr_rnn.experiments.worker import Failed, Finished
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import score
 from tpr_rnn.training.recipe import preset
@@ -37,9 +39,9 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
                 seed=seed,
                 preset="single",
                 settings=preset("single"),
-                data=str(data) if source == OFFICIAL else None,
+                data=str(data.resolve()) if source == OFFICIAL else None,
             )
-            jobs[task, source] = Job(config.as_json(), runs / source / f"task-{task}")
+            jobs[task, source] = Job(config, runs / source / f"task-{task}", source)
     return jobs
 
 
@@ -104,13 +106,14 @@ def main() -> int:
         jobs = make_jobs(options.data, options.runs, options.seed)
         where = {job.directory: key for key, job in jobs.items()}
         records = {}
-        for outcome in launch(list(jobs.values()), options.workers):
-            task, source = where[outcome.job.directory]
-            if outcome.result is None:
-                print(f"task {task}, {source}: failed: {outcome.problem}", file=sys.stderr)
+        for event in launch(list(jobs.values()), options.workers):
+            task, source = where[event.job.directory]
+            if isinstance(event, Failed):
+                print(f"task {task}, {source}: failed: {event.problem}", file=sys.stderr)
+            if not isinstance(event, Finished):
                 continue
-            error = official_test_error(outcome.job.directory, options.data, task)
-            record = outcome.result | {"official_test_error": error}
+            error = official_test_error(event.job.directory, options.data, task)
+            record = event.result | {"official_test_error": error}
             records[task, source] = record
             directory = options.out / source / f"task-{task}"
             directory.mkdir(parents=True, exist_ok=True)

@@ -4,10 +4,13 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+
+from tpr_rnn.errors import UserError
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -18,6 +21,14 @@ DataOption = Annotated[
     Parameter(
         help="Directory of bAbI files, in any official layout. Absent: that of the environment "
         "variable TPR_RNN_DATA, else generated stories."
+    ),
+]
+SettingsOption = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--set",
+        negative="",
+        help="Change one setting, such as learning_rate=0.002; may be given again.",
     ),
 ]
 FillGapsOption = Annotated[
@@ -32,6 +43,19 @@ JsonOption = Annotated[
         name="--json", negative="", help="One JSON document on standard output, the rest elsewhere."
     ),
 ]
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, str]:
+    """The settings of `--set`, by name."""
+    changes: dict[str, str] = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise UserError(f"--set takes NAME=VALUE, such as learning_rate=0.002, not '{setting}'")
+        if name in changes:
+            raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
+        changes[name] = value
+    return changes
 
 
 def data_directory(given: Path | None) -> Path | None:
@@ -55,3 +79,12 @@ def command() -> str:
     if script.is_relative_to(Path.cwd()):
         script = script.relative_to(Path.cwd())
     return str(script)
+
+
+def duration(seconds: float) -> str:
+    """A time for a person to read."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"

@@ -1,22 +1,22 @@
 """`tpr-rnn train`: begin or resume a run, show it, survive Ctrl-C."""
 
 import shlex
-import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from tpr_rnn.cli.interruption import interruptions
 from tpr_rnn.cli.options import (
     INTERRUPTED,
     DataOption,
     FillGapsOption,
     JsonOption,
+    SettingsOption,
     command,
     data_directory,
+    parse_settings,
     print_json,
 )
 from tpr_rnn.errors import UserError
@@ -40,14 +40,7 @@ def train(
     operations: Annotated[
         str | None, Parameter(help="Memory operations in use, such as write,backlink.")
     ] = None,
-    settings: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--set",
-            negative="",
-            help="Change one setting, such as learning_rate=0.002; may be given again.",
-        ),
-    ] = (),
+    settings: SettingsOption = (),
     out: Annotated[
         Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-seed-N.")
     ] = None,
@@ -92,7 +85,7 @@ def train(
     view = TrainingView(directory, to_stderr=json)
     if resume and there.started:
         if config is not None:
-            _check_same(config.as_json(), RunConfig.of(directory).as_json(), directory)
+            _check_same(config, RunConfig.of(directory), directory)
         if there.finished:
             view.finished_before(there.result())
             return _print(there.result(), json)
@@ -105,7 +98,7 @@ def train(
         raise UserError(f"{directory}: there is no run to resume; give --task to begin one")
 
     with (
-        _signals() as received,
+        interruptions() as received,
         view.watching(run),
         closing(run.events(stop=lambda: bool(received))) as events,
     ):
@@ -135,15 +128,8 @@ def _config(
     from tpr_rnn.training.recipe import preset as find_preset
     from tpr_rnn.training.run import RunConfig
 
-    changes: dict[str, str] = {}
     wanted = [f"operations={operations}"] if operations is not None else []
-    for setting in (*wanted, *settings):
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise UserError(f"--set takes NAME=VALUE, such as learning_rate=0.002, not '{setting}'")
-        if name in changes:
-            raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
-        changes[name] = value
+    changes = parse_settings((*wanted, *settings))
     directory = data_directory(data)
     preset = preset_name(preset or DEFAULT, task)
     return RunConfig(
@@ -158,42 +144,19 @@ def _config(
     )
 
 
-def _check_same(wanted: dict[str, Any], there: dict[str, Any], directory: Path) -> None:
+def _check_same(wanted: "RunConfig", there: "RunConfig", directory: Path) -> None:
     """Refuse to go on with a run under other settings than it was begun with."""
-    for key, value in {**wanted, **wanted["model"], **wanted["recipe"]}.items():
-        kept = {**there, **there.get("model", {}), **there.get("recipe", {})}.get(key)
-        if key not in ("model", "recipe") and value != kept:
-            raise UserError(
-                f"{directory}: the run there has {key} {kept}, not {value}; "
-                f"go on with `{_resume_command(directory)}`, or choose another --out"
-            )
+    difference = wanted.difference(there)
+    if difference is not None:
+        raise UserError(
+            f"{directory}: the run there has {difference.name} {difference.there}, not "
+            f"{difference.wanted}; go on with `{_resume_command(directory)}`, or choose another "
+            "--out"
+        )
 
 
 def _resume_command(directory: Path) -> str:
     return f"{command()} train --out {shlex.quote(str(directory))} --resume"
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect the first interruption, so that the state can be saved; a second one kills."""
-    received: list[int] = []
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP"):  # the terminal was closed
-        numbers.append(signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers}
-
-    def note(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-    for number in before:
-        signal.signal(number, note)
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _print(result: dict[str, Any], json: bool) -> int:

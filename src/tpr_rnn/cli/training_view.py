@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tpr_rnn import __version__
-from tpr_rnn.cli.options import command
+from tpr_rnn.cli.options import command, duration
 from tpr_rnn.data.corpus import GENERATED
 from tpr_rnn.memory import native
 from tpr_rnn.training.run import Run
@@ -112,7 +112,7 @@ class TrainingView:
         self.console.print(
             error_table({"valid": "valid_error", "test": "test_error"}, result["per_task"], result)
         )
-        passed = f"{result['steps']} steps in {_duration(result['seconds'])}"
+        passed = f"{result['steps']} steps in {duration(result['seconds'])}"
         self.console.print(f"{passed}; best on validation at step {result['best_step']}.")
         names = "model.safetensors, config.json, metrics.jsonl, result.json"
         self.console.print(f"Saved in {self.directory}: {names}")
@@ -174,8 +174,3 @@ def error_table(
         table.add_section()
         table.add_row("mean", *(f"{total[key]:.2f}" for key in columns.values()))
     return table
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"

@@ -52,20 +52,23 @@ def parse_task(text: str) -> int | None:
     return int(text)
 
 
-def load_corpus(
-    directory: Path | None,
-    task: int | None,
-    splits: Collection[str] = SPLITS,
-    *,
-    fill_gaps: bool = False,
-) -> Corpus:
-    """The stories of one task, or of all (None), from a directory or, without one, generated.
+@dataclass(frozen=True)
+class Survey:
+    """What can be had of the tasks that are wanted in a directory."""
 
-    With `fill_gaps` a task that lacks its training file alone is trained on generated stories, and
-    on those of the official 1k set where it lies beside the directory.
-    """
-    if directory is None:
-        return _generated(task, splits)
+    files: dict[int, dict[str, Path]]
+    whole: list[int]
+    """Tasks that can be had."""
+    gaps: list[int]
+    """Those of them that lack their training file, which generated stories replace."""
+    lacking: dict[int, str]
+    """The other tasks, and what they lack."""
+
+
+def survey(
+    directory: Path, task: int | None, splits: Collection[str] = SPLITS, *, fill_gaps: bool = False
+) -> Survey:
+    """Look for one task, or all (None), without reading them; to find none is an error."""
     files = find_files(directory)
     wanted = list(range(1, 21)) if task is None else [task]
     if task is None:
@@ -88,18 +91,37 @@ def load_corpus(
     whole = [number for number in wanted if number not in lacking]
     if not whole:
         raise UserError(f"{directory}: no task there has all of {', '.join(splits)}")
-    texts = [path.read_bytes() for number in whole for path in files[number].values()]
+    return Survey(files, whole, gaps, lacking)
+
+
+def load_corpus(
+    directory: Path | None,
+    task: int | None,
+    splits: Collection[str] = SPLITS,
+    *,
+    fill_gaps: bool = False,
+) -> Corpus:
+    """The stories of one task, or of all (None), from a directory or, without one, generated.
+
+    With `fill_gaps` a task that lacks its training file alone is trained on generated stories, and
+    on those of the official 1k set where it lies beside the directory.
+    """
+    if directory is None:
+        return _generated(task, splits)
+    found = survey(directory, task, splits, fill_gaps=fill_gaps)
+    texts = [path.read_bytes() for number in found.whole for path in found.files[number].values()]
     there_is = [split for split in splits if split != "train"]
     stories: dict[int, dict[str, list[Story]]] = {}
     filled: dict[int, str] = {}
-    for number in whole:
-        if number in gaps:
-            told, filled[number] = training_stories(number, files[number], directory)
+    for number in found.whole:
+        files = found.files[number]
+        if number in found.gaps:
+            told, filled[number] = training_stories(number, files, directory)
             texts.append("".join(map(format_story, told)).encode())
-            stories[number] = {"train": told, **read_task(files[number], there_is)}
+            stories[number] = {"train": told, **read_task(files, there_is)}
         else:
-            stories[number] = read_task(files[number], splits)
-    return Corpus(directory.resolve().name, stories, _checksum(texts), lacking, filled)
+            stories[number] = read_task(files, splits)
+    return Corpus(directory.resolve().name, stories, _checksum(texts), found.lacking, filled)
 
 
 _FILL_HINT = "; with --fill-gaps it is trained on generated stories"

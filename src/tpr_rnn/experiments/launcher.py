@@ -1,77 +1,137 @@
 """Many runs on local processes: finished ones are skipped, failed ones recorded."""
 
-import json
 import multiprocessing
-import traceback
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.files import write_atomically
+from tpr_rnn.experiments.finished import results_there
+from tpr_rnn.experiments.forecast import typical
+from tpr_rnn.experiments.grid import Job
+from tpr_rnn.experiments.worker import (
+    Began,
+    Event,
+    Finished,
+    Progressed,
+    record_failure,
+    work,
+)
 
-FAILURE = "failure.json"
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run of a grid, and where it lives."""
-
-    config: dict[str, Any]
-    """As `RunConfig.as_json` gives it."""
-    directory: Path
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a job: a result, or the reason why there is none."""
-
-    job: Job
-    result: dict[str, Any] | None
-    problem: str | None = None
+_ATTENTION_SECONDS = 0.2
+"""How soon a wish to stop is heard."""
 
 
-def launch(jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
-    """Run jobs on so many processes; yield what comes of each as soon as it is known.
+def launch(
+    jobs: Sequence[Job], workers: int, stop: Callable[[], bool] = lambda: False
+) -> Generator[Event, None, None]:
+    """Run jobs on so many processes, the longest first, and tell how they go.
 
-    A job that is finished already is not run again, one that was interrupted goes on, and one
-    that fails is recorded beside its run and does not hold up the others.
+    A job that is finished already is not run again, one that was interrupted goes on, and one that
+    fails is recorded beside its run and does not hold up the others. When `stop` returns True,
+    whatever is running is saved, and the events end.
     """
     if workers < 1:
         raise UserError(f"--workers must be 1 or more, not {workers}")
-    # A fresh interpreter for each worker: torch's threads do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        running = {pool.submit(_run, job): job for job in jobs}
-        try:
-            for future in as_completed(running):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _run(job: Job) -> Outcome:
-    from tpr_rnn.training.run import Run, RunConfig
-    from tpr_rnn.training.run_directory import RunDirectory
-
-    there = RunDirectory(job.directory)
+    there = results_there(jobs)
+    for job in jobs:
+        if job.directory in there:
+            yield Finished(job, there[job.directory], before=True)
+    left = [job for job in jobs if job.directory not in there]
+    waiting = deque(sorted(left, key=lambda job: typical(job.config.task), reverse=True))
+    crew = [_Worker() for _ in range(min(workers, len(waiting)))]
     try:
-        if there.started and not job.config.items() <= there.config().items():
-            raise UserError(f"{job.directory}: there is a run with other settings; move it away")
-        if there.finished:
-            return Outcome(job, there.result())
-        begun = there.started
-        config = RunConfig.from_json(job.config)
-        run = Run.resume(job.directory) if begun else Run.begin(config, job.directory)
-        for _ in run.events():
-            pass
-        return Outcome(job, run.finish())
-    except Exception as error:
-        problem = str(error) if isinstance(error, UserError) else traceback.format_exc()
-        job.directory.mkdir(parents=True, exist_ok=True)
-        record = json.dumps({"config": job.config, "problem": problem}, indent=2) + "\n"
-        write_atomically(job.directory / FAILURE, record.encode())
-        return Outcome(job, None, problem)
+        yield from _direct(crew, waiting, stop)
+    finally:
+        for worker in crew:
+            worker.dismiss()
+        for worker in crew:
+            worker.process.join()
+
+
+def _direct(
+    crew: list["_Worker"], waiting: deque[Job], stop: Callable[[], bool]
+) -> Iterator[Event]:
+    stopping = False
+    while True:
+        if not stopping and stop():
+            stopping = True
+            waiting.clear()
+            for worker in crew:
+                worker.dismiss()
+        for worker in crew:
+            if worker.job is None and waiting:
+                yield Began(worker.begin(waiting.popleft()))
+        busy = [worker for worker in crew if worker.job is not None]
+        if not busy:
+            return
+        ready = wait([worker.connection for worker in busy], timeout=_ATTENTION_SECONDS)
+        for worker in busy:
+            if worker.connection in ready:
+                yield worker.hear()
+            if worker.gone and waiting:
+                crew[crew.index(worker)] = _Worker()
+
+
+class _Worker:
+    """A worker process, seen from outside."""
+
+    def __init__(self) -> None:
+        # A fresh interpreter: torch's threads do not survive a fork.
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs,))
+        self.job: Job | None = None
+        self.gone = False
+        with _deaf_children():
+            self.process.start()
+        theirs.close()
+
+    def begin(self, job: Job) -> Job:
+        """Give it a job."""
+        self.job = job
+        with suppress(OSError):  # a dead worker is noticed when it is heard
+            self.connection.send(job)
+        return job
+
+    def hear(self) -> Event:
+        """Its next message; if it died, the failure of its job."""
+        assert self.job is not None
+        try:
+            event: Event = self.connection.recv()
+        except (EOFError, OSError):
+            self.gone = True
+            self.process.join()
+            code = self.process.exitcode
+            event = record_failure(self.job, f"the process of the run died (exit code {code})")
+        if not isinstance(event, Progressed):
+            self.job = None
+        return event
+
+    def dismiss(self) -> None:
+        """Let it save what it does, and end."""
+        with suppress(OSError):
+            self.connection.send(None)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started meanwhile never hear Ctrl-C: the one that starts them tells them.
+
+    A terminal sends it to all of them, and a process that dies of it saves nothing.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    # A helper of multiprocessing, which would otherwise start meanwhile and open their ears.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    )
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

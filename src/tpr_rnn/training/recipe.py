@@ -78,8 +78,8 @@ class Recipe:
         return self.learning_rate * (steps - step) / (steps - decay_start)
 
 
-# Settings of the model that come from the data, not from a preset.
-_FROM_DATA = ("vocabulary_size", "words")
+FROM_DATA = ("vocabulary_size", "words")
+"""Settings of the model that come from the data, not from a preset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +92,12 @@ class Preset:
 
     def __post_init__(self) -> None:
         """Refuse settings of the model that make no sense, before any data is read."""
-        TPRRNNConfig.from_json({**self.model, **dict.fromkeys(_FROM_DATA, 1)})
+        TPRRNNConfig.from_json({**self.model, **dict.fromkeys(FROM_DATA, 1)})
 
     def with_settings(self, changes: Mapping[str, str]) -> "Preset":
         """The same with some settings changed, given as text; unknown names are errors."""
         model_kinds = get_type_hints(TPRRNNConfig)
-        for name in _FROM_DATA:
+        for name in FROM_DATA:
             del model_kinds[name]
         recipe_kinds = get_type_hints(Recipe)
         model, recipe = dict(self.model), {}

@@ -17,6 +17,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.models.tpr_rnn import TPRRNNConfig
+from tpr_rnn.training.compare import Difference, all_settings, first_difference
 from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
 from tpr_rnn.training.run_directory import RunDirectory
@@ -52,10 +53,19 @@ class RunConfig:
         if not (isinstance(self.threads, int) and 1 <= self.threads <= cores):
             raise UserError(f"threads must be from 1 to {cores}, not {self.threads}")
 
+    def own(self) -> dict[str, Any]:
+        """What is told apart from the settings."""
+        names = ("task", "seed", "preset", "data", "fill_gaps", "threads", "device")
+        return {name: getattr(self, name) for name in names}
+
     def as_json(self) -> dict[str, Any]:
         """The configuration as JSON values, for config.json."""
-        own = ("task", "seed", "preset", "data", "fill_gaps", "threads", "device")
-        return {name: getattr(self, name) for name in own} | self.settings.as_json()
+        return self.own() | self.settings.as_json()
+
+    def difference(self, there: "RunConfig") -> Difference | None:
+        """What the run there was told otherwise than this one, if anything."""
+        mine, others = (each.own() | all_settings(each.settings) for each in (self, there))
+        return first_difference(mine, others)
 
     @staticmethod
     def from_json(config: dict[str, Any]) -> "RunConfig":

@@ -21,6 +21,10 @@ from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.training.trainer import Progress, Trainer
 
 
+class Busy(UserError):
+    """Another process is working on the run."""
+
+
 class RunDirectory:
     """The files of one run."""
 
@@ -58,7 +62,7 @@ class RunDirectory:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise UserError(f"{self.path}: another process is working on this run") from None
+                raise Busy(f"{self.path}: another process is working on this run") from None
             yield
 
     def config(self) -> dict[str, Any]:

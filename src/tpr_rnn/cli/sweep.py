@@ -1,0 +1,119 @@
+"""`tpr-rnn sweep`: an experiment, as a grid of runs on local processes."""
+
+import os
+import shlex
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tpr_rnn.cli.interruption import interruptions
+from tpr_rnn.cli.options import (
+    INTERRUPTED,
+    DataOption,
+    JsonOption,
+    SettingsOption,
+    command,
+    data_directory,
+    parse_settings,
+    print_json,
+)
+from tpr_rnn.errors import UserError
+
+SOME_FAILED = 1
+"""Exit status when there are runs without a result."""
+
+
+def sweep(
+    name: Annotated[str, Parameter(help="single-task, ablation or all-tasks.")],
+    *,
+    seeds: Annotated[int, Parameter(help="Runs of the same kind.")] = 5,
+    first_seed: Annotated[int, Parameter(help="The first run's seed; the next has the next.")] = 0,
+    tasks: Annotated[
+        str | None, Parameter(help="Only these, such as 1,19; not for all-tasks.")
+    ] = None,
+    data: DataOption = None,
+    preset: Annotated[
+        str | None, Parameter(help="Settings to start from; if absent, ours: single or all.")
+    ] = None,
+    settings: SettingsOption = (),
+    out: Annotated[Path | None, Parameter(help="Directory for the runs; else runs/NAME.")] = None,
+    workers: Annotated[
+        int | None, Parameter(help="Runs at a time, one core each; else as many as cores.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Train every model of an experiment; finished runs are skipped, interrupted ones go on.
+
+    A task that lacks its training file alone is trained on generated stories, and says so.
+    """
+    from tpr_rnn.cli.sweep_view import SweepView
+    from tpr_rnn.experiments.catalogue import find_experiment
+    from tpr_rnn.experiments.grid import Request
+    from tpr_rnn.experiments.launcher import launch
+    from tpr_rnn.training.recipe import DEFAULT
+
+    experiment = find_experiment(name)
+    if seeds < 1:
+        raise UserError(f"--seeds must be 1 or more, not {seeds}")
+    chosen = {} if tasks is None else {"tasks": _parse_tasks(tasks, name)}
+    directory = data_directory(data)
+    out = out or Path("runs") / name
+    workers = _cores() if workers is None else workers
+    request = Request(
+        out=out,
+        seeds=range(first_seed, first_seed + seeds),
+        data=directory,
+        preset=preset or DEFAULT,
+        settings=parse_settings(settings),
+        **chosen,
+    )
+    jobs = experiment(request)
+    view = SweepView(name, jobs, workers, to_stderr=json)
+    with (
+        interruptions() as received,
+        view.watching(),
+        closing(launch(jobs, workers, stop=lambda: bool(received))) as events,
+    ):
+        for event in events:
+            view.show(event)
+    where = shlex.quote(str(out))
+    if view.left:
+        options = [f"--seeds {seeds}", f"--first-seed {first_seed}", f"--workers {workers}"]
+        options += [] if tasks is None else [f"--tasks {shlex.quote(tasks)}"]
+        options += [] if directory is None else [f"--data {shlex.quote(str(directory))}"]
+        options += [] if preset is None else [f"--preset {preset}"]
+        options += [f"--set {shlex.quote(setting)}" for setting in settings]
+        options += ["--json"] if json else []
+        view.interrupted(f"{command()} sweep {name} {' '.join(options)} --out {where}")
+        return INTERRUPTED
+    view.done(f"{command()} report {where}")
+    if json:
+        places = [job.directory for job in jobs]
+        records = [view.results[place] for place in places if place in view.results]
+        failed = [
+            {"directory": str(place), "problem": view.failed[place].problem}
+            for place in places
+            if place in view.failed
+        ]
+        print_json({"sweep": name, "records": records, "failed": failed})
+    return SOME_FAILED if view.failed else 0
+
+
+def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
+    from tpr_rnn.data.corpus import parse_task
+
+    if name == "all-tasks":
+        raise UserError("all-tasks is one model of all tasks; leave out --tasks")
+    numbers = [parse_task(part.strip()) for part in text.split(",")]
+    if None in numbers or len(set(numbers)) < len(numbers):
+        raise UserError(f"--tasks takes different numbers, such as 1,19, not '{text}'")
+    return tuple(number for number in numbers if number is not None)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,21 @@
+"""The experiments by name."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tpr_rnn.errors import UserError
+from tpr_rnn.experiments.ablation import ablation
+from tpr_rnn.experiments.all_tasks import all_tasks
+from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.experiments.single_task import single_task
+
+EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
+    {"single-task": single_task, "ablation": ablation, "all-tasks": all_tasks}
+)
+
+
+def find_experiment(name: str) -> Callable[[Request], list[Job]]:
+    """The experiment of that name: what is asked of it -> its runs."""
+    if name not in EXPERIMENTS:
+        raise UserError(f"unknown experiment '{name}'; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,83 @@
+"""What an experiment is made of: jobs, each a run with a directory of its own."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tpr_rnn.data.corpus import parse_task, survey
+from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.errors import UserError
+from tpr_rnn.training.recipe import DEFAULT, preset, preset_name
+from tpr_rnn.training.run import RunConfig
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of an experiment, and where it lives."""
+
+    config: RunConfig
+    directory: Path
+    variant: str
+    """What distinguishes it from runs with the same task and seed: its column in a table."""
+
+    @property
+    def name(self) -> str:
+        """The job for a person to read."""
+        task = "" if self.config.task == "all" else f" task {self.config.task}"
+        return f"{self.variant}{task} seed {self.config.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What somebody asks of an experiment."""
+
+    out: Path
+    """Where the runs live."""
+    seeds: range
+    tasks: tuple[int, ...] = tuple(range(1, 21))
+    data: Path | None = None
+    """Directory of bAbI files; None: generated stories."""
+    preset: str = DEFAULT
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Changes to the preset, as text."""
+
+    def jobs(
+        self, tasks: Iterable[str], variants: Mapping[str, Mapping[str, str]] | None = None
+    ) -> list[Job]:
+        """A run for each variant, task and seed.
+
+        Args:
+            tasks: numbers of tasks, or "all" for one model of all.
+            variants: by name, the settings that each changes; None: the preset as it is, and its
+                name is the variant's.
+        """
+        tasks = list(tasks)
+        for task in tasks:
+            self._check_there_is(parse_task(task))
+        return [
+            self._job(task, seed, variant, changes)
+            for variant, changes in (variants or {"": {}}).items()
+            for task in tasks
+            for seed in self.seeds
+        ]
+
+    def _check_there_is(self, task: int | None) -> None:
+        """Refuse a task that cannot be had before any run is begun."""
+        if self.data is not None:
+            survey(self.data, task, fill_gaps=True)
+        elif task is not None and task not in TASK_NAMES:
+            raise UserError(f"there is no task {task}; the simulator tells 1 to {max(TASK_NAMES)}")
+
+    def _job(self, task: str, seed: int, variant: str, changes: Mapping[str, str]) -> Job:
+        name = preset_name(self.preset, task)
+        config = RunConfig(
+            task=task,
+            seed=seed,
+            preset=name,
+            settings=preset(name).with_settings({**self.settings, **changes}),
+            data=None if self.data is None else str(self.data.resolve()),
+            fill_gaps=True,
+        )
+        variant = variant or name
+        place = self.out / variant if task == "all" else self.out / variant / f"task-{task}"
+        return Job(config, place / f"seed-{seed}", variant)

@@ -1,0 +1,138 @@
+"""A process that runs jobs, one after the other, and tells whoever started it how it goes."""
+
+import json
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+from tpr_rnn.errors import UserError
+from tpr_rnn.experiments.grid import Job
+from tpr_rnn.files import write_atomically
+
+FAILURE = "failure.json"
+PROGRESS_SECONDS = 1.0
+"""Least time between two messages about the same evaluation."""
+
+
+@dataclass(frozen=True)
+class Began:
+    """A job was given to a worker."""
+
+    job: Job
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How far a job is."""
+
+    job: Job
+    share: float
+    """Of its steps; it may end earlier."""
+    epoch: int
+    epochs: int
+    valid_error: float | None
+    seconds: float
+    """Training time, that before an interruption included."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A job has a result."""
+
+    job: Job
+    result: dict[str, Any]
+    before: bool = False
+    """Whether it was there already."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A job has none, and why."""
+
+    job: Job
+    problem: str
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A job was stopped; its state is saved."""
+
+    job: Job
+
+
+Event = Began | Progressed | Finished | Failed | Interrupted
+
+
+def work(connection: Connection) -> None:
+    """Run the jobs that come through a connection; None ends it, and saves what is running."""
+    orders: SimpleQueue[Job | None] = SimpleQueue()
+    stop = threading.Event()
+
+    def listen() -> None:
+        try:
+            while True:
+                order = connection.recv()
+                if order is None:
+                    stop.set()
+                orders.put(order)
+        except (EOFError, OSError):
+            # Whoever started this is dead, and may be started anew: nobody else must write then.
+            os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while (job := orders.get()) is not None:
+        connection.send(_outcome(job, connection.send, stop.is_set))
+
+
+def record_failure(job: Job, problem: str) -> Failed:
+    """Keep beside the run why there is no result."""
+    job.directory.mkdir(parents=True, exist_ok=True)
+    record = {"config": job.config.as_json(), "problem": problem}
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(job.directory / FAILURE, text.encode())
+    return Failed(job, problem)
+
+
+def _outcome(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+    from tpr_rnn.training.run_directory import Busy
+
+    try:
+        return _run(job, tell, stop)
+    except Busy as error:
+        return Failed(job, str(error))  # nothing is wrong with the run itself
+    except UserError as error:
+        return record_failure(job, str(error))
+    except Exception:
+        return record_failure(job, traceback.format_exc())
+
+
+def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+    from tpr_rnn.training.run import Run
+    from tpr_rnn.training.run_directory import RunDirectory
+    from tpr_rnn.training.trainer import Evaluated
+
+    begun = RunDirectory(job.directory).started
+    run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)
+    trainer = run.trainer
+    told, valid_error = 0.0, None
+    for event in run.events(stop):
+        now = time.monotonic()
+        if isinstance(event, Evaluated):
+            valid_error = event.valid.error
+        elif now - told < PROGRESS_SECONDS:
+            continue
+        told = now
+        step, epochs = trainer.progress.step, job.config.settings.recipe.epochs
+        share, epoch = step / trainer.steps, step // trainer.steps_per_epoch
+        tell(Progressed(job, share, epoch, epochs, valid_error, run.seconds))
+    if not run.ended:
+        return Interrupted(job)
+    result = run.finish()
+    (job.directory / FAILURE).unlink(missing_ok=True)
+    return Finished(job, result)

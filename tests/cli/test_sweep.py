@@ -1,0 +1,148 @@
+"""`tpr-rnn sweep` as a person or a program meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from experiments.tiny import write_data
+from tpr_rnn.cli import main
+from tpr_rnn.training.run_directory import Busy, RunDirectory
+
+DEADLINE = 120
+
+
+def command(data, out, *more: str) -> list[str]:
+    settings = ["--set", "stop_after_perfect=none", *more]
+    return ["sweep", "single-task", "--data", str(data), "--out", str(out), *settings]
+
+
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tpr_rnn", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write_data(tmp_path / "data", 1, 15)
+
+
+def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
+    (data / "qa15_valid.txt").write_text("nonsense\n")
+    out = tmp_path / "out"
+    arguments = command(data, out, "--seeds", "2", "--tasks", "1,15", "--set", "epochs=2")
+    done = run([*arguments, "--workers", "2", "--json"])
+    assert done.returncode == 1, done.stderr
+    told = json.loads(done.stdout)
+    assert told["sweep"] == "single-task"
+    assert [(record["task"], record["seed"]) for record in told["records"]] == [("1", 0), ("1", 1)]
+    failed = out / "single" / "task-15" / "seed-0"
+    assert told["failed"][0]["directory"] == str(failed)
+    assert f"FAILED single task 15 seed 0: {failed / 'failure.json'}" in done.stderr
+    assert "2 of 4 runs finished" in done.stderr
+
+    write_data(data, 15)
+    done = run([*arguments, "--workers", "1"])
+    assert done.returncode == 0, done.stderr
+    assert "2 of them were finished before" in done.stdout
+    assert "4 of 4 runs finished" in done.stdout
+    assert f"report {out}" in done.stdout
+
+
+def test_a_sweep_survives_kill_and_ctrl_c(data, tmp_path) -> None:
+    out = tmp_path / "out"
+    arguments = command(data, out, "--seeds", "2", "--tasks", "1", "--set", "epochs=300")
+    curves = [out / "single" / "task-1" / f"seed-{seed}" / "metrics.jsonl" for seed in (0, 1)]
+
+    killed = start([*arguments, "--workers", "2"])
+    wait_until(lambda: all(curve.exists() for curve in curves))
+    killed.kill()
+    killed.communicate(timeout=DEADLINE)
+    for curve in curves:  # a worker that went on would keep the lock of its run
+        wait_until(lambda curve=curve: not busy(RunDirectory(curve.parent)))
+        assert not (curve.parent / "result.json").exists()
+
+    interrupted = start([*arguments, "--workers", "2"])
+    wait_until(lambda: all(busy(RunDirectory(curve.parent)) for curve in curves))
+    os.killpg(interrupted.pid, signal.SIGINT)  # as a terminal does it: to the workers too
+    told, _ = interrupted.communicate(timeout=DEADLINE)
+    assert interrupted.returncode == 130, told
+    assert "0 of 2 runs finished; everything is saved" in told
+    assert "Traceback" not in told
+    assert f"--set epochs=300 --out {out}" in told
+    for curve in curves:
+        assert (curve.parent / "checkpoint.safetensors").exists()
+        assert not (curve.parent / "failure.json").exists()
+
+    done = run([*arguments, "--workers", "2"])
+    assert done.returncode == 0, done.stderr
+    for curve in curves:
+        epochs = [json.loads(line)["epoch"] for line in curve.read_text().splitlines()]
+        assert epochs == list(range(1, 301))
+
+
+def start(arguments: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-u", "-m", "tpr_rnn", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_until(true) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def busy(run: RunDirectory) -> bool:
+    try:
+        with run.locked():
+            return False
+    except Busy:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["everything"], "unknown experiment 'everything'; there are single-task"),
+        (["single-task", "--seeds", "0"], "--seeds must be 1 or more"),
+        (["single-task", "--workers", "0"], "--workers must be 1 or more"),
+        (["single-task", "--first-seed", "-1"], "the seed must be"),
+        (["single-task", "--tasks", "1,x"], "'x' is no task"),
+        (["single-task", "--tasks", "1,1"], "--tasks takes different numbers"),
+        (["single-task", "--tasks", "all"], "--tasks takes different numbers"),
+        (["single-task", "--tasks", "21"], "there is no task 21"),
+        (["all-tasks", "--tasks", "1"], "leave out --tasks"),
+        (["single-task", "--preset", "best"], "unknown preset 'best'"),
+        (["single-task", "--set", "speed=9"], "unknown setting 'speed'"),
+        (["ablation", "--set", "operations=write"], "chooses the operations itself"),
+        (["single-task", "--data", "NOWHERE"], "NOWHERE: no such directory"),
+        (["single-task", "--data", "DATA"], "task 2 has no train"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_refused_before_anything_runs(
+    arguments, message, data, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TPR_RNN_DATA", raising=False)
+    places = {"NOWHERE": tmp_path / "NOWHERE", "DATA": data}
+    with pytest.raises(SystemExit) as end:
+        main(["sweep", *(str(places.get(argument, argument)) for argument in arguments)])
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()

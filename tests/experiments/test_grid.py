@@ -1,0 +1,102 @@
+"""The experiments as lists of runs, and how long they take."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.tiny import write_data
+from tpr_rnn.errors import UserError
+from tpr_rnn.experiments.catalogue import EXPERIMENTS, find_experiment
+from tpr_rnn.experiments.forecast import Forecast, typical
+from tpr_rnn.experiments.grid import Request
+
+OUT = Path("out")
+
+
+def grid(name: str, **asked):
+    return find_experiment(name)(Request(out=OUT, **({"seeds": range(2)} | asked)))
+
+
+def test_single_task_is_a_run_for_each_task_and_seed() -> None:
+    jobs = grid("single-task", seeds=range(5))
+    assert len(jobs) == 100
+    assert jobs[7].directory == OUT / "single" / "task-2" / "seed-2"
+    config = jobs[7].config
+    assert (config.task, config.seed, config.preset) == ("2", 2, "single")
+    assert config.fill_gaps
+    assert config.threads == 1
+    assert len({job.directory for job in jobs}) == 100
+
+
+def test_a_preset_and_settings_can_be_chosen() -> None:
+    (job,) = grid(
+        "single-task",
+        tasks=(19,),
+        seeds=range(7, 8),
+        preset="paper-single",
+        settings={"epochs": "3"},
+    )
+    assert job.directory == OUT / "paper-single" / "task-19" / "seed-7"
+    assert job.config.settings.recipe.epochs == 3
+    assert job.name == "paper-single task 19 seed 7"
+
+
+def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
+    jobs = grid("ablation", tasks=(1, 2))
+    assert len(jobs) == 4 * 2 * 2
+    operations = {job.variant: job.config.settings.model["operations"] for job in jobs}
+    assert operations == {
+        "W": ["write"],
+        "W+M": ["write", "move"],
+        "W+B": ["write", "backlink"],
+        "W+M+B": ["write", "move", "backlink"],
+    }
+    assert jobs[0].directory == OUT / "W" / "task-1" / "seed-0"
+    with pytest.raises(UserError, match="chooses the operations itself"):
+        grid("ablation", settings={"operations": "write"})
+
+
+def test_all_tasks_is_a_run_for_each_seed() -> None:
+    jobs = grid("all-tasks")
+    assert [job.directory for job in jobs] == [OUT / "all" / "seed-0", OUT / "all" / "seed-1"]
+    assert {(job.config.task, job.config.preset) for job in jobs} == {("all", "all")}
+    assert jobs[0].name == "all seed 0"
+
+
+def test_tasks_that_cannot_be_had_are_refused(tmp_path) -> None:
+    data = write_data(tmp_path / "data", 1, 3)
+    (data / "qa3_train.txt").unlink()  # a gap that is filled
+    assert len(grid("single-task", data=data, tasks=(1, 3))) == 4
+    with pytest.raises(UserError, match="task 2 has no train"):
+        grid("single-task", data=data)
+    with pytest.raises(UserError, match="there is no task 21"):
+        grid("single-task", tasks=(21,))
+
+
+def test_unknown_experiments_are_refused() -> None:
+    with pytest.raises(UserError, match=f"there are {', '.join(EXPERIMENTS)}"):
+        find_experiment("everything")
+
+
+def test_time_left_is_learned_from_finished_runs() -> None:
+    one, other, third = grid("single-task", tasks=(1, 2, 3), seeds=range(1))
+    forecast = Forecast()
+    assert forecast.left([one, other], [], workers=1) is None
+    forecast.learn(one, 10.0)
+    scale = 10.0 / typical("1")
+    assert forecast.left([one, one, one], [], workers=1) == 30
+    assert forecast.left([one, one, one, one], [], workers=2) == 20
+    assert forecast.left([other], [], workers=1) == pytest.approx(scale * typical("2"))
+    # The longest run bounds the time, however many workers there are.
+    assert forecast.left([one, third], [], workers=9) == pytest.approx(scale * typical("3"))
+    forecast.learn(one, 20.0)
+    assert forecast.left([one], [], workers=1) == 15
+    assert forecast.left([], [(one, 5.0, 0.1)], workers=1) == 10
+    assert forecast.left([], [(one, 50.0, 0.9)], workers=1) == 0
+
+
+def test_time_left_is_guessed_from_running_ones_where_none_is_finished() -> None:
+    one, other = grid("all-tasks")
+    forecast = Forecast()
+    assert forecast.left([other], [(one, 1.0, 0.001)], workers=1) is None
+    assert forecast.left([other], [(one, 100.0, 0.25)], workers=1) == 300 + 400

@@ -1,0 +1,29 @@
+"""Stories and jobs that take no time."""
+
+from pathlib import Path
+
+from tpr_rnn.data.babi import Question, Story, format_story
+from tpr_rnn.experiments.grid import Job, Request
+
+
+def write_data(directory: Path, *tasks: int) -> Path:
+    stories = [
+        Story((f"Mary went to the {place}.",), (Question("Where is Mary?", place, 1, (0,)),))
+        for place in ("kitchen", "garden", "office") * 20
+    ]
+    directory.mkdir(exist_ok=True)
+    for task in tasks:
+        for split in ("train", "valid", "test"):
+            path = directory / f"qa{task}_{split}.txt"
+            path.write_text("".join(map(format_story, stories)))
+    return directory
+
+
+def jobs(data: Path, out: Path, *tasks: int, seeds: int = 1, **settings: str) -> list[Job]:
+    request = Request(
+        out=out,
+        seeds=range(seeds),
+        data=data,
+        settings={"epochs": "2", "stop_after_perfect": "none"} | settings,
+    )
+    return request.jobs(map(str, tasks))
