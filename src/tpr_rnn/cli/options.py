@@ -79,12 +79,3 @@ def command() -> str:
     if script.is_relative_to(Path.cwd()):
         script = script.relative_to(Path.cwd())
     return str(script)
-
-
-def duration(seconds: float) -> str:
-    """A time for a person to read."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"

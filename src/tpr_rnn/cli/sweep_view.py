@@ -11,7 +11,6 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
-from tpr_rnn.cli.options import duration
 from tpr_rnn.experiments.forecast import Forecast
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.worker import (
@@ -22,6 +21,7 @@ from tpr_rnn.experiments.worker import (
     Finished,
     Progressed,
 )
+from tpr_rnn.times import duration
 
 LINE_SECONDS = 60.0
 """Where there is no terminal, a line about what is running at most this often."""

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tpr_rnn import __version__
-from tpr_rnn.cli.options import command, duration
+from tpr_rnn.cli.options import command
 from tpr_rnn.data.corpus import GENERATED
 from tpr_rnn.memory import native
+from tpr_rnn.times import duration
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
 

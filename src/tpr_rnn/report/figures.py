@@ -1,0 +1,180 @@
+"""The figures of a report; whoever calls saves and closes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tpr_rnn.pictures import COLOURS
+from tpr_rnn.report.numbers import FAILED_ABOVE, TASKS
+from tpr_rnn.report.published import PAPER_HOURS, PAPER_STEPS
+
+ERRORS_CAPTION = (
+    "Test error of every run (dots) and their mean (bars), by task. The scale is linear up to "
+    f"0.1 % and logarithmic above; over {FAILED_ABOVE:g} % (dashed) a task has failed."
+)
+_GREY = "#777777"
+_LEAST = 0.01
+"""The lowest error that a logarithmic axis shows."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The learning curve of one run."""
+
+    label: str
+    seed: int
+    points: Sequence[Mapping[str, float]]
+
+    def axis(self, name: str) -> np.ndarray:
+        """One coordinate of its points."""
+        return np.array([point[name] for point in self.points], dtype=float)
+
+
+def draw_errors(
+    plot: Any,
+    series: Mapping[str, Mapping[int, Sequence[float | None]]],
+    paper: Mapping[int, float],
+) -> Any:
+    """Every run's error by task, for several presets, with the paper's mean."""
+    figure, axes = plot.subplots(figsize=(10, 4.2), layout="constrained")
+    positions = np.arange(len(TASKS))
+    width = 0.7 / len(series)
+    for number, (label, errors) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        centre = positions + (number - (len(series) - 1) / 2) * width
+        there = {task: [each for each in errors[task] if each is not None] for task in TASKS}
+        heights = [float(np.mean(there[task])) if there[task] else 0.0 for task in TASKS]
+        axes.bar(centre, heights, width * 0.9, color=colour, alpha=0.45, label=label)
+        for x, task in zip(centre, TASKS, strict=True):
+            runs = len(there[task])
+            across = x + (np.arange(runs) - (runs - 1) / 2) * 0.14 * width
+            axes.plot(across, there[task], ".", color=colour, markersize=5, clip_on=False, zorder=3)
+    axes.plot(
+        positions,
+        [paper[task] for task in TASKS],
+        linestyle="none",
+        marker="_",
+        markersize=18,
+        markeredgewidth=2,
+        color="black",
+        clip_on=False,
+        label="the paper (mean)",
+    )
+    axes.axhline(FAILED_ABOVE, color=_GREY, linestyle="--", linewidth=1)
+    axes.set_yscale("symlog", linthresh=0.1)
+    ticks = (0, 0.1, 0.3, 1, 3, 10, 30, 100)
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.yaxis.set_minor_locator(plot.NullLocator())
+    axes.set_ylim(0, 100)
+    axes.set_xticks(positions, [str(task) for task in TASKS])
+    axes.set_xlim(-0.6, len(TASKS) - 0.4)
+    axes.set_xlabel("task")
+    axes.set_ylabel("test error in %")
+    axes.grid(axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
+    handles, labels = axes.get_legend_handles_labels()
+    handles, labels = handles[1:] + handles[:1], labels[1:] + labels[:1]  # ours first
+    columns = 4 if sum(map(len, labels)) < 80 else 1
+    legend = axes.legend(handles, labels, loc="upper left", ncols=columns, frameon=False)
+    legend.set_in_layout(False)  # a long one may cover the axes, never squeeze them
+    return figure
+
+
+def draw_ablation(plot: Any, means: Mapping[str, Mapping[int, float | None]]) -> Any:
+    """Mean errors by operations and task, as a table of colours."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.patches import Rectangle
+
+    figure, axes = plot.subplots(figsize=(11, 2.9), layout="constrained")
+    cells = np.array(
+        [[np.nan if row[task] is None else row[task] for task in TASKS] for row in means.values()],
+        dtype=float,
+    )
+    image = axes.imshow(np.maximum(cells, 0.1), norm=LogNorm(0.1, 100), cmap="Blues", aspect="auto")
+    for row in range(len(means)):
+        for column in range(len(TASKS)):
+            error = cells[row, column]
+            text = "-" if np.isnan(error) else f"{error:.1f}"
+            dark = error > 8
+            axes.text(
+                column,
+                row,
+                text,
+                ha="center",
+                va="center",
+                fontsize=9,
+                color="white" if dark else "black",
+            )
+            if error > FAILED_ABOVE:
+                corner = (column - 0.47, row - 0.46)
+                axes.add_patch(
+                    Rectangle(
+                        corner, 0.94, 0.92, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=3
+                    )
+                )
+    axes.set_facecolor("#EEEEEE")
+    axes.hlines(np.arange(len(means) - 1) + 0.5, -0.5, len(TASKS) - 0.5, color="white", linewidth=2)
+    axes.vlines(np.arange(len(TASKS) - 1) + 0.5, -0.5, len(means) - 0.5, color="white", linewidth=2)
+    axes.set_xticks(range(len(TASKS)), [str(task) for task in TASKS])
+    axes.set_yticks(range(len(means)), list(means))
+    axes.tick_params(length=0)
+    axes.set_xlabel("task")
+    bar = figure.colorbar(image, ax=axes, pad=0.01)
+    bar.set_label("test error in %")
+    bar.set_ticks([0.1, 1, 10, 100], labels=["0.1", "1", "10", "100"])
+    bar.ax.yaxis.set_minor_locator(plot.NullLocator())
+    return figure
+
+
+def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:
+    """Validation error against steps and against minutes."""
+    figure, panels = plot.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
+    colours = dict(zip(dict.fromkeys(curve.label for curve in curves), COLOURS, strict=False))
+    sides = (
+        ("step", 1.0, "training steps", PAPER_STEPS, "the paper"),
+        ("seconds", 60.0, "minutes", 60 * PAPER_HOURS, f"the paper: {PAPER_HOURS} h"),
+    )
+    for axes, (name, unit, heading, mark, text) in zip(panels, sides, strict=True):
+        for label, colour in colours.items():
+            members = [curve for curve in curves if curve.label == label]
+            for curve in members:
+                errors = np.maximum(curve.axis("valid_error"), _LEAST)
+                axes.plot(curve.axis(name) / unit, errors, color=colour, linewidth=0.8, alpha=0.5)
+            x, y = _mean_curve(members, name)
+            seeds = f"{len(members)} seed{'s' if len(members) > 1 else ''}"
+            axes.plot(x / unit, y, color=colour, linewidth=2.2, label=f"{label} ({seeds})")
+        axes.axhline(FAILED_ABOVE, color=_GREY, linestyle="--", linewidth=1)
+        axes.axvline(mark, color="black", linestyle=":", linewidth=1.2)
+        axes.annotate(
+            text,
+            (mark, 90),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            rotation=90,
+            ha="right",
+            va="top",
+            fontsize=8,
+        )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(heading)
+        axes.xaxis.set_major_formatter(lambda number, _: f"{number:,g}")
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("validation error in %, mean over tasks")
+    ticks = (0.1, 0.3, 1, 3, 5, 10, 30, 100)
+    panels[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    panels[0].yaxis.set_minor_locator(plot.NullLocator())
+    panels[0].legend(loc="lower left", frameon=False)
+    return figure
+
+
+def _mean_curve(curves: Sequence[Curve], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of several curves, where all of them have points."""
+    begin = max(curve.axis(name)[0] for curve in curves)
+    end = min(curve.axis(name)[-1] for curve in curves)
+    places = np.unique(np.concatenate([curve.axis(name) for curve in curves]))
+    places = places[(places >= begin) & (places <= end)]
+    heights = [np.interp(places, curve.axis(name), curve.axis("valid_error")) for curve in curves]
+    return places, np.maximum(np.mean(heights, axis=0), _LEAST)

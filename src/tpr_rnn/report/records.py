@@ -1,0 +1,178 @@
+"""The records of runs: found, checked, and put together by their settings."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tpr_rnn.errors import UserError
+from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.training.compare import settings_of_result
+from tpr_rnn.training.recipe import PRESETS
+from tpr_rnn.training.run_directory import RunDirectory
+
+CURVE_AXES = ("step", "seconds", "valid_error")
+"""What a learning curve is drawn from."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a report needs of one run."""
+
+    path: Path
+    """Its result.json."""
+    task: str
+    seed: int
+    preset: str
+    data: str
+    data_sha256: str
+    operations: tuple[str, ...]
+    settings: Mapping[str, Any]
+    """Every setting of model and training but the operations."""
+    errors: Mapping[int, float]
+    """Test errors in percent, by task."""
+    valid_error: float
+    valid_loss: float
+    steps: int
+    seconds: float
+    filled: Mapping[str, str]
+
+    @property
+    def rank(self) -> tuple[float, float, int]:
+        """The least is the best by validation: error, then loss, then seed."""
+        return self.valid_error, self.valid_loss, self.seed
+
+    def curve(self) -> list[dict[str, float]]:
+        """Steps, seconds and validation errors of the evaluations; empty if none were kept."""
+        path = self.path.parent / "metrics.jsonl"
+        if not path.exists():
+            return []
+        points = []
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            try:
+                content = json.loads(line)
+                points.append({axis: float(content[axis]) for axis in CURVE_AXES})
+            except (ValueError, TypeError, LookupError) as error:
+                raise UserError(f"{path}:{number}: no line of a learning curve") from error
+        return points
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in task, seed and operations alone."""
+
+    label: str
+    records: tuple[Record, ...]
+
+    @property
+    def first(self) -> Record:
+        """One of them, where any will do."""
+        return self.records[0]
+
+    @property
+    def seeds(self) -> list[int]:
+        """All seeds that any of them has."""
+        return sorted({record.seed for record in self.records})
+
+    def find(self, task: str, seed: int) -> Record | None:
+        """The run of a task and a seed, if there is one."""
+        for record in self.records:
+            if (record.task, record.seed) == (task, seed):
+                return record
+        return None
+
+
+def read_records(directories: Iterable[Path]) -> list[Record]:
+    """Every record below some directories; a run that is there twice counts once."""
+    paths: set[Path] = set()
+    for directory in directories:
+        if not directory.is_dir():
+            raise UserError(f"{directory}: no such directory; expected one with runs in it")
+        paths.update(path.resolve() for path in directory.rglob("result.json"))
+    if not paths:
+        raise UserError("no result.json there; the runs of `tpr-rnn sweep` have one each")
+    chosen: dict[tuple[Any, ...], Record] = {}
+    stories: dict[tuple[Any, ...], Record] = {}
+    for record in map(_read, sorted(paths)):
+        same = (*_kind(record), record.operations, record.task, record.seed)
+        twin = chosen.setdefault(same, record)
+        if (twin.errors, twin.rank) != (record.errors, record.rank):
+            raise UserError(
+                f"{twin.path} and {record.path} have the same settings and seed, and other errors; "
+                "leave out one of them"
+            )
+        other = stories.setdefault((*_kind(record), record.task), record)
+        if other.data_sha256 != record.data_sha256:
+            raise UserError(
+                f"{other.path} and {record.path} are runs of the same kind on different stories; "
+                "leave out one of them"
+            )
+    return list(chosen.values())
+
+
+def group_records(records: Sequence[Record]) -> list[Group]:
+    """Records of the same preset, settings and data together, ours before the paper's."""
+    kinds: dict[tuple[str, ...], list[Record]] = {}
+    for record in records:
+        kinds.setdefault(_kind(record), []).append(record)
+    groups = [
+        Group(
+            _label(members[0], [other[0] for other in kinds.values()]),
+            tuple(sorted(members, key=lambda record: (len(record.task), record.task, record.seed))),
+        )
+        for members in kinds.values()
+    ]
+    ours_first = ["single", "all", *(name for name in PRESETS if name not in ("single", "all"))]
+
+    def order(group: Group) -> tuple[int, str]:
+        name = group.first.preset
+        return ours_first.index(name) if name in ours_first else len(ours_first), group.label
+
+    return sorted(groups, key=order)
+
+
+def _kind(record: Record) -> tuple[str, str, str]:
+    return record.preset, record.data, json.dumps(dict(record.settings), sort_keys=True)
+
+
+def _label(record: Record, all_kinds: Sequence[Record]) -> str:
+    """The preset, and what distinguishes the record from others of the same preset."""
+    others = [other for other in all_kinds if other.preset == record.preset]
+    parts = [record.preset]
+    if len({other.data for other in others}) > 1:
+        parts.append(record.data)
+    for name, value in record.settings.items():
+        if any(other.settings[name] != value for other in others):
+            parts.append(f"{name} {value}")
+    return ", ".join(parts)
+
+
+def _read(path: Path) -> Record:
+    content = RunDirectory(path.parent).result()
+    try:
+        settings = settings_of_result(content)
+        operations = settings.pop("operations")
+        return Record(
+            path=path,
+            task=content["task"],
+            seed=content["seed"],
+            preset=content["preset"],
+            data=content["data"],
+            data_sha256=content["data_sha256"],
+            operations=tuple(name for name in OPERATIONS if name in operations),
+            settings=settings,
+            errors={
+                int(task): float(errors["test_error"])
+                for task, errors in content["per_task"].items()
+            },
+            valid_error=float(content["valid_error"]),
+            # Records that are older than it can still be shown.
+            valid_loss=float(content.get("valid_loss", math.inf)),
+            steps=content["steps"],
+            seconds=float(content["seconds"]),
+            filled=content.get("filled", {}),
+        )
+    except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
+        raise UserError(f"{path}: not the record of a run ({error})") from error

@@ -1,0 +1,191 @@
+"""Table 2 of the paper, side by side with ours: a model for each task."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.report.figures import ERRORS_CAPTION, draw_errors
+from tpr_rnn.report.numbers import (
+    CONVENTION,
+    FAILED_ABOVE,
+    TASKS,
+    Spread,
+    failed,
+    mean_of_all,
+    spread,
+)
+from tpr_rnn.report.published import (
+    PAPER_SINGLE,
+    PAPER_SINGLE_FAILED,
+    PAPER_SINGLE_MEAN,
+    PAPER_SINGLE_SEEDS,
+    SINGLE,
+    PaperRow,
+)
+from tpr_rnn.report.records import Group, Record, group_records
+from tpr_rnn.report.section import (
+    Figure,
+    Section,
+    counted,
+    data_note,
+    filled_note,
+    missing_note,
+    peers_table,
+    settings_table,
+)
+from tpr_rnn.report.table import Cell, Table
+from tpr_rnn.times import duration
+
+
+def belongs(record: Record) -> bool:
+    """Whether a record is of a single-task run with the whole memory."""
+    return record.task != "all" and record.operations == OPERATIONS
+
+
+class _Runs:
+    """The numbers of one group."""
+
+    def __init__(self, group: Group) -> None:
+        self.group, self.label, self.seeds = group, group.label, group.seeds
+        self.errors: dict[int, list[float | None]] = {}
+        self.best: dict[int, float | None] = {}
+        for task in TASKS:
+            runs = [group.find(str(task), seed) for seed in self.seeds]
+            self.errors[task] = [None if run is None else run.errors[task] for run in runs]
+            there = [run for run in runs if run is not None]
+            best = min(there, key=lambda run: run.rank, default=None)
+            self.best[task] = None if best is None else best.errors[task]
+        of_seed = list(zip(*self.errors.values(), strict=True))
+        self.mean = spread(mean_of_all(errors) for errors in of_seed)
+        self.failed = spread(failed(errors) for errors in of_seed)
+        self.of_seed = dict(zip(self.seeds, of_seed, strict=True))
+
+    @property
+    def mean_of_best(self) -> float | None:
+        return mean_of_all(list(self.best.values()))
+
+    @property
+    def seconds(self) -> float:
+        return sum(record.seconds for record in self.group.records)
+
+    def missing(self) -> dict[int, list[int]]:
+        return {
+            task: [seed for seed, error in zip(self.seeds, errors, strict=True) if error is None]
+            for task, errors in self.errors.items()
+        }
+
+
+def single_task(records: Sequence[Record]) -> Section:
+    """The section about single-task runs."""
+    groups = group_records(records)
+    runs = [_Runs(group) for group in groups]
+    ours = [
+        [f"TPR-RNN (`{each.label}`)", each.mean, each.mean_of_best, each.failed, "this report"]
+        for each in runs
+    ]
+    note = filled_note(groups)
+    return Section(
+        "single-task",
+        "Single-task: a model for each task",
+        [_headline(each) for each in runs],
+        [
+            _main_table(runs, note),
+            Figure(
+                "single-task-errors",
+                ERRORS_CAPTION,
+                partial(
+                    draw_errors,
+                    series={each.label: each.errors for each in runs},
+                    paper={task: row.mean for task, row in PAPER_SINGLE.items()},
+                ),
+            ),
+            _seed_table(runs, note),
+            peers_table(
+                "single-task-peers",
+                "Other systems, a model for each task: mean over tasks of the error in %. "
+                "Best is the mean of the best run of each task (ours: by validation).",
+                ours,
+                SINGLE,
+                note,
+            ),
+            settings_table("single-task-settings", groups, "paper-single"),
+            "## Stories",
+            data_note(groups),
+            "## Missing runs",
+            missing_note({each.label: each.missing() for each in runs}),
+            "## How to read it",
+            CONVENTION,
+            "Best by validation: the run with the least validation error, then the least "
+            "validation loss, then the lowest seed. The paper does not say how its best runs "
+            "were chosen, and the LSTM's errors in its table have the mean 33.4, not 36.4. Where "
+            "runs are missing, the cell says how many are there, and a mean over tasks is taken "
+            "only of seeds that have all of them.",
+        ],
+    )
+
+
+def _headline(runs: _Runs) -> str:
+    if runs.mean is None:
+        return f"`{runs.label}`: no seed has all tasks yet ({len(runs.group.records)} runs)"
+    deviation = "" if runs.mean.deviation is None else f" ± {runs.mean.deviation:.2f}"
+    best = runs.mean_of_best
+    count = "" if runs.failed is None else f", {runs.failed.mean:.1f} failed tasks a seed"
+    return (
+        f"`{runs.label}`: mean error {runs.mean.mean:.2f}{deviation} % over {len(TASKS)} tasks and "
+        f"{counted(runs.mean.count, 'seed')}{count}"
+        + ("" if best is None else f", best by validation {best:.2f} %")
+        + f"; {len(runs.group.records)} runs took {duration(runs.seconds)} of one core"
+    )
+
+
+def _main_table(runs: Sequence[_Runs], note: str) -> Table:
+    headings = ["task"]
+    for each in runs:
+        headings += [each.label, f"{each.label} best"]
+    headings += ["paper", "paper best", "REN best", "DMN+ best", "N2N best", "LSTM best"]
+    rows: list[Sequence[Cell]] = []
+    for task in TASKS:
+        ours: list[Cell] = []
+        for each in runs:
+            ours += [spread(each.errors[task]), each.best[task]]
+        rows.append([str(task), *ours, *_paper(PAPER_SINGLE[task])])
+    means: list[Cell] = []
+    failures: list[Cell] = []
+    for each in runs:
+        means += [each.mean, each.mean_of_best]
+        failures += [each.failed, failed(list(each.best.values()))]
+    rows.append(["mean", *means, *_paper(PAPER_SINGLE_MEAN)])
+    rows.append([f"failed (> {FAILED_ABOVE:g} %)", *failures, *_paper(PAPER_SINGLE_FAILED)])
+    caption = "Test error in %, a model for each task (Table 2 of the paper)"
+    return Table("single-task", caption, tuple(headings), rows, summary_rows=2, note=note)
+
+
+def _paper(row: PaperRow) -> list[Cell]:
+    average = Spread(row.mean, row.deviation, PAPER_SINGLE_SEEDS, PAPER_SINGLE_SEEDS)
+    others = [f"{error:g}" for error in (row.best, row.ren, row.dmn, row.n2n, row.lstm)]
+    return [average, *others]
+
+
+def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
+    rows: list[Sequence[Cell]] = []
+    for each in runs:
+        for seed, errors in each.of_seed.items():
+            bad = [
+                str(task)
+                for task, error in zip(TASKS, errors, strict=True)
+                if error is not None and error > FAILED_ABOVE
+            ]
+            seconds = sum(record.seconds for record in each.group.records if record.seed == seed)
+            tasks = sum(error is not None for error in errors)
+            rows.append(
+                [
+                    each.label,
+                    str(seed),
+                    str(tasks),
+                    mean_of_all(errors),
+                    ", ".join(bad) or "none",
+                    duration(seconds),
+                ]
+            )
+    headings = ("preset", "seed", "tasks", "mean error", "failed tasks", "time on one core")
+    return Table("single-task-seeds", "Each seed", headings, rows, note=note)

@@ -1,0 +1,90 @@
+"""Records of runs that never ran, as files."""
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.training.recipe import preset
+
+FILLED = "in place of the missing training file: 9 generated stories"
+
+
+def write_run(
+    directory: Path,
+    task: str,
+    seed: int,
+    errors: dict[int, float],
+    *,
+    name: str = "single",
+    operations: Sequence[str] = OPERATIONS,
+    curve: bool = False,
+    settings: dict[str, str] | None = None,
+    **changes,
+) -> Path:
+    settled = preset(name).with_settings(settings or {})
+    config = TPRRNNConfig.from_json({**settled.model, "vocabulary_size": 20, "words": 7})
+    mean = sum(errors.values()) / len(errors)
+    result = {
+        "task": task,
+        "seed": seed,
+        "preset": name,
+        "data": "en-valid-10k",
+        "test_error": mean,
+        "valid_error": mean,
+        "valid_loss": mean / 10,
+        "per_task": {str(t): {"test_error": e, "valid_error": e} for t, e in errors.items()},
+        "operations": list(operations),
+        "steps": 900,
+        "seconds": 60.0,
+        "filled": {"3": FILLED} if 3 in errors else {},
+        "data_sha256": f"stories of task {task}",
+        "model": asdict(config) | {"operations": list(operations)},
+        "recipe": asdict(settled.recipe),
+    } | changes
+    directory.mkdir(parents=True)
+    (directory / "result.json").write_text(json.dumps(result))
+    if curve:
+        lines = [
+            json.dumps(
+                {"step": 100 * n, "seconds": 90.0 * n, "valid_error": mean + 80 * math.exp(-n / 3)}
+            )
+            for n in range(1, 30)
+        ]
+        (directory / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    return directory
+
+
+def write_single(out: Path, seeds: int = 5, name: str = "single", scale: float = 1.0) -> None:
+    for task in range(1, 21):
+        for seed in range(seeds):
+            rng = random.Random(f"{name} {task} {seed}")
+            error = {task: round(scale * rng.choice((0.0, 0.0, 0.1, 0.3, 1.0, 2.0)), 4)}
+            place = out / name / f"task-{task}" / f"seed-{seed}"
+            write_run(place, str(task), seed, error, name=name)
+
+
+def write_ablation(out: Path, seeds: int = 3) -> None:
+    for variant, operations in (
+        ("W", ["write"]),
+        ("W+M", ["write", "move"]),
+        ("W+B", ["write", "backlink"]),
+        ("W+M+B", list(OPERATIONS)),
+    ):
+        for task in range(1, 21):
+            for seed in range(seeds):
+                fails = "backlink" not in operations and task in (3, 9, 10)
+                error = {task: 20.0 + seed if fails else 0.1 * seed}
+                place = out / variant / f"task-{task}" / f"seed-{seed}"
+                write_run(place, str(task), seed, error, operations=operations)
+
+
+def write_all_tasks(out: Path, seeds: int = 3, name: str = "all", scale: float = 1.0) -> None:
+    for seed in range(seeds):
+        rng = random.Random(f"{name} {seed}")
+        errors = {task: round(scale * rng.choice((0.0, 0.1, 0.5, 2.0)), 4) for task in range(1, 21)}
+        write_run(out / name / f"seed-{seed}", "all", seed, errors, name=name, curve=True)

@@ -1,0 +1,264 @@
+"""Reports from records: right numbers, nothing hidden, the same bytes again."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from report.made_up import (
+    FILLED,
+    write_ablation,
+    write_all_tasks,
+    write_run,
+    write_single,
+)
+from tpr_rnn.cli import main
+from tpr_rnn.errors import UserError
+from tpr_rnn.report.write import write_report
+
+
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    """A CSV file by the first cell of its rows."""
+    with path.open(encoding="utf-8") as file:
+        return {next(iter(row.values())): row for row in csv.DictReader(file)}
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "report"
+
+
+def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) -> None:
+    write_single(runs)
+    task = runs / "single" / "task-7"
+    shutil.rmtree(task)
+    # Test errors, and validation errors and losses that tie until the seed decides.
+    for seed, test, error, loss in (
+        (0, 9.0, 2.0, 0.1),
+        (1, 1.0, 1.0, 0.3),
+        (2, 2.0, 1.0, 0.2),
+        (3, 3.0, 1.0, 0.2),
+        (4, 0.0, 3.0, 0.1),
+    ):
+        better = {"valid_error": error, "valid_loss": loss}
+        write_run(task / f"seed-{seed}", "7", seed, {7: test}, **better)
+    write_report([runs], out)
+    rows = rows_of(out / "single-task.csv")
+    assert rows["7"]["single mean"] == "3.0000"
+    assert rows["7"]["single deviation"] == "3.5355"  # sqrt(50 / 4): the sample's
+    assert rows["7"]["single best"] == "2.0000"
+    assert rows["7"]["paper mean"] == "2.7800"
+    assert rows["failed (> 5 %)"]["single mean"] == "0.2000"
+    seeds = rows_of(out / "single-task-seeds.csv")
+    assert seeds["single"]["failed tasks"] == "none"  # the last one, seed 4
+    page = (out / "single-task.md").read_text("utf-8")
+    assert "| single | 0 | 20 |" in page
+    assert "| 7 | 20 min 0 s |" in page
+    assert "No run is missing." in page
+    assert f"Task 3 was trained on other stories, {FILLED}." in page
+    assert "those of the model itself: unit_vectors" in page
+    mean = float(rows["mean"]["single mean"])
+    of_tasks = [float(rows[str(number)]["single mean"]) for number in range(1, 21)]
+    assert mean == pytest.approx(sum(of_tasks) / 20, abs=1e-4)
+
+
+def test_a_missing_run_is_shown_and_not_averaged_away(runs, out) -> None:
+    write_single(runs, seeds=3)
+    shutil.rmtree(runs / "single" / "task-4" / "seed-1")
+    shutil.rmtree(runs / "single" / "task-9")
+    write_report([runs], out)
+    page = (out / "single-task.md").read_text("utf-8")
+    assert "(2 of 3)" in next(line for line in page.splitlines() if line.startswith("| 4 |"))
+    assert "| 9 | missing | missing |" in page
+    assert "| mean | missing | missing |" in page
+    assert "- `single`: task 4, seed 1\n" in page
+    assert "- `single`: task 9, seed 0, 1, 2\n" in page
+    assert "no seed has all tasks yet" in page
+
+    for seed in range(3):
+        write_run(runs / "single" / "task-9" / f"seed-{seed}", "9", seed, {9: 0.0})
+    write_report([runs], out)
+    rows = rows_of(out / "single-task.csv")
+    assert rows["mean"]["single runs"] == "2"  # seed 1 lacks task 4
+    assert "(2 of 3)" in (out / "single-task.md").read_text("utf-8")
+
+
+def test_presets_stand_side_by_side_with_the_papers_columns(runs, out) -> None:
+    write_single(runs, name="paper-single", seeds=2)
+    write_single(runs, seeds=2)
+    write_report([runs], out)
+    heading = (out / "single-task.csv").read_text().splitlines()[0]
+    assert heading.startswith(
+        "task,single mean,single deviation,single runs,single best,paper-sing"
+    )
+    assert heading.endswith("paper best,REN best,DMN+ best,N2N best,LSTM best")
+    latex = (out / "single-task.tex").read_text("utf-8")
+    assert latex.count(r"\midrule") == 2
+    assert r"12.64 $\pm$ 17.39" in latex
+    assert r"failed ($>$ 5 \%)" in latex
+    peers = (out / "single-task-peers.csv").read_text()
+    assert "Universal Transformer + ACT,0.7300,0.8900,,0.21,,,,its authors" in peers
+    settings = rows_of(out / "single-task-settings.csv")
+    assert settings["unit_vectors"] == {
+        "setting": "unit_vectors",
+        "single": "true",
+        "the paper": "false",
+    }
+
+
+def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
+    for rate in ("0.01", "0.02"):
+        place = runs / rate / "seed-0"
+        write_run(place, "1", 0, {1: 0.0}, settings={"learning_rate": rate})
+    write_run(runs / "generated", "1", 0, {1: 0.0}, data="generated")
+    write_report([runs], out)
+    page = (out / "single-task.md").read_text("utf-8")
+    for label in (
+        "single, en-valid-10k, learning_rate 0.01",
+        "single, en-valid-10k, learning_rate 0.02",
+        "single, generated, learning_rate 0.003",
+    ):
+        assert f"`{label}`" in page
+
+
+def test_ablation_lists_failed_tasks_beside_the_papers(runs, out) -> None:
+    write_ablation(runs)
+    write_single(runs / "more", seeds=5)  # the same preset: W+M+B, but for more seeds
+    shutil.rmtree(runs / "W+M+B")
+    write_report([runs], out)
+    failed = rows_of(out / "ablation-failed.csv")
+    assert failed["W"]["failed tasks"] == "3, 9, 10"
+    assert failed["W"]["the paper's"] == "3, 6, 9, 10, 12, 13, 17, 19"
+    assert failed["W+B"]["failed tasks"] == "none"
+    rows = rows_of(out / "ablation.csv")
+    assert (rows["3"]["W mean"], rows["3"]["W deviation"]) == ("21.0000", "1.0000")
+    assert rows["3"]["W+M+B runs"] == "3"
+    assert rows_of(out / "single-task.csv")["3"]["single runs"] == "5"
+    assert "No run is missing." in (out / "ablation.md").read_text("utf-8")
+
+    shutil.rmtree(runs / "W+M" / "task-2")
+    write_report([runs], out)
+    page = (out / "ablation.md").read_text("utf-8")
+    assert "- `single W+M`: task 2, seed 0, 1, 2" in page
+    assert "| W+M | missing | 3, 9, 10 (of 19 tasks) |" in page
+
+
+def test_all_tasks_has_each_run_the_best_and_the_curves(runs, out) -> None:
+    write_all_tasks(runs, seeds=3)
+    write_all_tasks(runs, seeds=1, name="paper-all", scale=8.0)
+    report = write_report([runs], out)
+    rows = rows_of(out / "all-tasks.csv")
+    errors = {
+        seed: json.loads((runs / "all" / f"seed-{seed}" / "result.json").read_text())
+        for seed in range(3)
+    }
+    best = min(errors, key=lambda seed: errors[seed]["valid_error"])
+    assert f"the best by validation is seed {best}" in (out / "all-tasks.md").read_text("utf-8")
+    for seed in range(3):
+        assert float(rows["mean"][f"seed {seed}"]) == pytest.approx(
+            errors[seed]["test_error"], abs=1e-4
+        )
+    assert rows["5"]["best"] == rows["5"][f"seed {best}"]
+    assert rows["19"]["paper mean"] == "6.9600"
+    assert (out / "all-tasks-2.csv").exists()
+    for name in ("all-tasks-curves", "all-tasks-errors"):
+        for suffix in ("png", "svg"):
+            assert (out / f"{name}.{suffix}") in report.files
+            assert (out / f"{name}.{suffix}").stat().st_size > 1000
+    cost = (out / "all-tasks-runs.csv").read_text("utf-8")
+    # mean + 80 exp(-n / 3) is under 5 % from n = 9 or 10 on: step 900 or 1,000
+    assert "13 min 30 s" in cost or "15 min 0 s" in cost
+
+
+def test_a_task_that_a_joint_model_lacks_is_missing(runs, out) -> None:
+    errors = dict.fromkeys(range(1, 20), 1.0)
+    write_run(runs / "seed-0", "all", 0, errors, name="all")
+    write_report([runs], out)
+    page = (out / "all-tasks.md").read_text("utf-8")
+    assert "| 20 | missing | missing | missing |" in page
+    assert "| mean | missing | missing | missing |" in page
+    assert "- `all`: task 20, seed 0" in page
+    assert not (out / "all-tasks-curves.png").exists()
+
+
+def test_a_report_is_rebuilt_byte_for_byte(runs, out, tmp_path) -> None:
+    write_single(runs / "a", seeds=2)
+    write_ablation(runs / "b", seeds=1)
+    write_all_tasks(runs / "c", seeds=2)
+    write_single(runs / "d", seeds=1, name="paper-single")
+    shutil.rmtree(runs / "b" / "W+M+B")  # it would be the runs in a, with other errors
+    first = write_report([runs], out)
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(runs, elsewhere)
+    parts = [elsewhere / name for name in "dcab"]
+    second = write_report(parts, tmp_path / "again")
+    assert [path.name for path in first.files] == [path.name for path in second.files]
+    assert {path.name for path in out.iterdir()} == {path.name for path in first.files}
+    for one, other in zip(first.files, second.files, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+        assert str(tmp_path).encode() not in one.read_bytes()
+
+
+def test_a_run_that_is_there_twice_counts_once(runs, out) -> None:
+    write_run(runs / "a", "1", 0, {1: 2.0})
+    write_run(runs / "b", "1", 0, {1: 2.0}, seconds=9.0)
+    write_report([runs, runs / "a"], out)
+    assert rows_of(out / "single-task.csv")["1"]["single runs"] == "1"
+    write_run(runs / "c", "1", 0, {1: 3.0})
+    with pytest.raises(
+        UserError, match=r"a/result.json and .*c/result.json have the same settings"
+    ):
+        write_report([runs], out)
+
+
+def test_runs_on_different_stories_are_not_averaged(runs, out) -> None:
+    write_run(runs / "a", "1", 0, {1: 2.0})
+    write_run(runs / "b", "1", 1, {1: 2.0}, data_sha256="other")
+    with pytest.raises(UserError, match="runs of the same kind on different stories"):
+        write_report([runs], out)
+
+
+def test_what_belongs_nowhere_is_named(runs, out, capsys) -> None:
+    write_run(runs / "a", "1", 0, {1: 2.0})
+    write_run(runs / "b", "1", 0, {1: 2.0}, operations=["backlink"])
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(runs)])
+    assert not end.value.code
+    told = capsys.readouterr().out
+    assert f"belongs to none of these experiments: {(runs / 'b' / 'result.json').resolve()}" in told
+    assert (runs / "report" / "single-task.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (None, None, "no result.json there"),
+        ("result.json", "{}", r"result.json: not the record of a run"),
+        ("result.json", "{", r"result.json:1: not JSON"),
+        ("metrics.jsonl", '{"step": 1}\n', r"metrics.jsonl:1: no line of a learning curve"),
+    ],
+)
+def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
+    runs.mkdir()
+    if name is not None:
+        write_all_tasks(runs, seeds=1)
+        (runs / "all" / "seed-0" / name).write_text(content)
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(runs), "--out", str(out)])
+    assert end.value.code == 2
+    assert message.replace("\\", "") in capsys.readouterr().err
+
+
+def test_no_directory_is_refused(runs, capsys) -> None:
+    for arguments, message in (([], "which runs?"), ([str(runs)], "no such directory")):
+        with pytest.raises(SystemExit) as end:
+            main(["report", *arguments])
+        assert end.value.code == 2
+        assert message in capsys.readouterr().err
