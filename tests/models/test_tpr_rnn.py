@@ -48,14 +48,15 @@ def network(networks, index, kind, weights, s):
     return torch.tanh(hidden @ weight[kind] + bias[kind, 0])
 
 
-@pytest.mark.parametrize("unit", [False, True])
-def test_every_intermediate_follows_its_equation(data, unit) -> None:
-    model = make_model(data, embedding_scale=1.0, unit_vectors=unit)
+@pytest.mark.parametrize("bounded", [False, True])
+def test_every_intermediate_follows_its_equation(data, bounded) -> None:
+    model = make_model(data, embedding_scale=1.0, bounded_keys=bounded)
     batch = every_question(data)
     found = model.intermediates(batch)
     (group,) = batch.groups
     update, inference = model.update, model.inference
-    length = (lambda v: v / v.norm()) if unit else (lambda v: v)
+    unit = (lambda v: v / v.norm()) if bounded else (lambda v: v)
+    shorten = (lambda v: v / max(v.norm(), 1)) if bounded else (lambda v: v)
 
     def encode_by_hand(words):  # eq. 5
         return sum(
@@ -70,8 +71,8 @@ def test_every_intermediate_follows_its_equation(data, unit) -> None:
             torch.testing.assert_close(found["s"][b, t], s)
             entity = (update.entity_weight, update.entity_bias)
             relation = (update.relation_weight, update.relation_bias)
-            e = [length(network(update, i, i, entity, s)) for i in range(2)]  # eq. 7
-            r = [length(network(update, 2 + j, j, relation, s)) for j in range(3)]  # eq. 8
+            e = [unit(network(update, i, i, entity, s)) for i in range(2)]  # eq. 7
+            r = [shorten(network(update, 2 + j, j, relation, s)) for j in range(3)]  # eq. 8
             for name, value in zip(("e1", "e2", "r1", "r2", "r3"), (*e, *r), strict=True):
                 torch.testing.assert_close(found[name][b, t], value)
             w_hat = torch.einsum("e,r,erf->f", e[0], r[0], F)
@@ -93,11 +94,11 @@ def test_every_intermediate_follows_its_equation(data, unit) -> None:
         torch.testing.assert_close(found["s_q"][b], s_q)
         entity = (inference.entity_weight, inference.entity_bias)
         relation = (inference.relation_weight, inference.relation_bias)
-        i = length(network(inference, 0, 0, entity, s_q))  # eq. 15
+        i = unit(network(inference, 0, 0, entity, s_q))  # eq. 15
         torch.testing.assert_close(found["n"][b], i)
         total = torch.zeros(4, dtype=torch.float64)
         for step in range(3):
-            relation_vector = length(network(inference, 1 + step, step, relation, s_q))  # eq. 16
+            relation_vector = shorten(network(inference, 1 + step, step, relation, s_q))  # eq. 16
             torch.testing.assert_close(found[f"l{step + 1}"][b], relation_vector)
             x = torch.einsum("e,r,erf->f", i, relation_vector, F)
             x = (x - x.mean()) / torch.sqrt(((x - x.mean()) ** 2).mean() + 1e-7)
@@ -116,6 +117,19 @@ def test_intermediates_hold_what_the_operations_in_use_found(data, operations) -
     assert "w_hat" in found
     assert "m_hat" not in found
     assert ("b_hat" in found) == ("backlink" in operations)
+
+
+def test_bounded_keys_leave_short_relations_as_they_are(data) -> None:
+    sizes = {}
+    for scale in (0.01, 30.0):
+        model = make_model(data, embedding_scale=scale, bounded_keys=True)
+        found = model.intermediates(every_question(data))
+        for name in ("e1", "e2", "n"):
+            length = found[name].norm(dim=-1)
+            torch.testing.assert_close(length[length > 0], torch.ones_like(length[length > 0]))
+        sizes[scale] = torch.cat([found[name].norm(dim=-1).flatten() for name in ("r1", "l1")])
+    assert sizes[0.01].max() < 0.1
+    assert sizes[30.0].max().item() == pytest.approx(1.0)
 
 
 def test_both_forms_of_the_memory_give_one_model(data) -> None:

@@ -28,11 +28,28 @@ def test_the_paper_presets_are_the_paper() -> None:
 
 
 def test_the_rate_warms_up_stays_and_falls() -> None:
-    recipe = Recipe(learning_rate=1.0, warmup_steps=10, decay_from=0.5)
-    assert [recipe.rate(step, 100) for step in (0, 9, 10, 50)] == [0.1, 0.1, 1.0, 1.0]
-    assert recipe.rate(75, 100) == pytest.approx(0.5)
-    assert recipe.rate(99, 100) == pytest.approx(0.02)
-    assert Recipe(learning_rate=1.0).rate(99, 100) == 1.0
+    recipe = Recipe(learning_rate=1.0, warmup_steps=10, epochs=10, fall_epochs=5)
+    assert [recipe.rate(step, 10) for step in (0, 9, 10, 50)] == [0.1, 0.1, 1.0, 1.0]
+    assert recipe.rate(75, 10) == pytest.approx(0.5)
+    assert recipe.rate(99, 10) == pytest.approx(0.02)
+    assert Recipe(learning_rate=1.0, epochs=10).rate(99, 10) == 1.0
+
+
+def test_the_rate_rises_until_the_task_is_learned() -> None:
+    recipe = Recipe(
+        learning_rate=1.0, top_rate=3.0, rise_epochs=4, fall_epochs=2, epochs=10, warmup_steps=0
+    )
+    assert [recipe.rate(step, 10) for step in (0, 20, 40, 80)] == [1.0, 2.0, 3.0, 3.0]
+    assert recipe.rate(90, 10) == pytest.approx(1.5)
+    assert recipe.last_step(10) == 100
+    assert recipe.rate(10, 10, attempt=2) == 2.0
+    # Learned after two epochs: from there it falls, and with it the attempt ends.
+    assert [recipe.rate(step, 10, learned_at=20) for step in (10, 20)] == [1.5, 2.0]
+    assert recipe.rate(30, 10, learned_at=20) == pytest.approx(1.0)
+    assert recipe.last_step(10, learned_at=20) == 40
+    # Learned in the fall that comes at the end anyway: nothing changes.
+    assert recipe.last_step(10, learned_at=95) == 100
+    assert recipe.rate(98, 10, learned_at=95) == recipe.rate(98, 10)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -72,7 +89,10 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
         ({"learning_rate": "-1"}, "learning_rate must be over 0"),
         ({"learning_rate": "nan"}, "learning_rate must be over 0"),
         ({"beta1": "1"}, "beta1 must be at least 0 and under 1"),
-        ({"decay_from": "2"}, "decay_from must be between"),
+        ({"fall_epochs": "-1"}, "fall_epochs must be 0 or more"),
+        ({"top_rate": "0.0001"}, "top_rate must be at least learning_rate"),
+        ({"attempts": "0"}, "attempts must be 1 or more"),
+        ({"attempts": "2", "learned_below": "none"}, "need learned_below"),
         ({"warmup_steps": "-1"}, "warmup_steps"),
         ({"stop_after_perfect": "0"}, "stop_after_perfect"),
     ],

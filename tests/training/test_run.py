@@ -96,7 +96,7 @@ def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
     assert set(result["versions"]) == {"python", "tpr-rnn", "torch", "numpy"}
     assert len(result["data_sha256"]) == 64
     assert result["recipe"]["epochs"] == 6
-    assert result["model"]["unit_vectors"] is True
+    assert result["model"]["bounded_keys"] is True
     assert not (undisturbed / "checkpoint.safetensors").exists()
     assert len(metrics) == 6
 

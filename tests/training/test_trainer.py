@@ -40,7 +40,7 @@ def make_trainer(seed: int = 0, **settings) -> Trainer:
     config = TPRRNNConfig(
         vocabulary_size=len(VOCABULARY),
         words=WORDS,
-        unit_vectors=True,
+        bounded_keys=True,
         embedding_scale=0.1,
         symbol_dropout=0.05,
         hidden_dropout=0.05,
@@ -146,6 +146,38 @@ def test_nan_in_the_warm_up_starts_anew_with_another_recorded_seed(monkeypatch) 
     assert trainer.progress.seeds == [5, *(event.seed for event in restarts)]
     assert len(set(trainer.progress.seeds)) == 3
     assert trainer.progress.step == 12
+
+
+def scores(monkeypatch, *errors: float) -> None:
+    """Let the evaluations give these errors, one after the other."""
+    left = list(errors)
+    monkeypatch.setattr(
+        trainer_module, "score", lambda *_: Scores(errors={1: left[0]}, loss=left.pop(0))
+    )
+
+
+def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch) -> None:
+    scores(monkeypatch, 60.0, 50.0, 55.0, 40.0, 2.0, 1.0)
+    trainer = make_trainer(epochs=2, attempts=4, learned_below=5.0, fall_epochs=1)
+    assert trainer.steps == 4 * 8
+    events = list(trainer.run())
+    restarts = [event for event in events if isinstance(event, Restarted)]
+    assert [event.step for event in restarts] == [8, 16]
+    assert all("not learned in 2 epochs" in event.reason for event in restarts)
+    assert trainer.progress.seeds == [0, *(event.seed for event in restarts)]
+    # The third attempt learned the task in its first epoch; the rate falls, and that is all.
+    assert trainer.progress.step == trainer.steps == 24
+    assert trainer.progress.best == (1.0, 1.0)
+    first_rates = [event.rate for event in events if isinstance(event, Evaluated)]
+    assert first_rates[0] == first_rates[2] == first_rates[4] > first_rates[5] == 0
+
+
+def test_a_learned_task_ends_with_the_fall_of_the_rate(monkeypatch) -> None:
+    scores(monkeypatch, 60.0, 4.0, 3.0, 3.0)
+    trainer = make_trainer(epochs=9, learned_below=5.0, fall_epochs=2)
+    list(trainer.run())
+    assert trainer.ended
+    assert trainer.progress.step == trainer.steps == 16
 
 
 def test_it_gives_up_after_ten_restarts(monkeypatch) -> None:

@@ -85,9 +85,7 @@ class TrainingView:
                     f"| at most {left:.0f} s left"
                 )
         elif isinstance(event, Restarted):
-            self.console.print(
-                f"NaN in the first steps (step {event.step}): starting anew with seed {event.seed}"
-            )
+            self.console.print(f"{event.reason}: starting anew with seed {event.seed}")
         elif isinstance(event, RateHalved):
             self.console.print(f"step {event.step}: validation loss low enough, rate halved")
         else:
@@ -146,7 +144,7 @@ class TrainingView:
         )
         say(
             f"training   preset {config.preset}, seed {config.seed}: "
-            f"{config.settings.recipe.epochs} epochs, {trainer.steps} steps at most"
+            f"{trainer.steps} steps at most, {trainer.steps_per_epoch} an epoch"
         )
         memory = native.status() if config.device == "cpu" else "plain PyTorch"
         say(f"memory     parallel form, {memory}")

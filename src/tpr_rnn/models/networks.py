@@ -16,7 +16,7 @@ class NetworkShape:
     hidden_size: int
     entity_size: int
     relation_size: int
-    unit_length: bool
+    bounded: bool
     symbol_dropout: float
     hidden_dropout: float
 
@@ -58,8 +58,9 @@ class EntityRelationNetworks(nn.Module):
         split = len(self.entities)
         entity = torch.tanh(hidden[:split] @ self.entity_weight + self.entity_bias)  # m u e
         relation = torch.tanh(hidden[split:] @ self.relation_weight + self.relation_bias)  # m u r
-        if shape.unit_length:
-            entity, relation = normalize(entity, dim=2), normalize(relation, dim=2)
+        if shape.bounded:
+            entity = normalize(entity, dim=2)
+            relation = relation / relation.norm(dim=2, keepdim=True).clamp(min=1.0)
         return torch.cat((*entity, *relation), dim=1)
 
     def by_name(self, vectors: Float[Tensor, "*rows d"]) -> dict[str, Float[Tensor, "*rows _"]]:

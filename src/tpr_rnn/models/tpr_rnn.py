@@ -48,8 +48,10 @@ class TPRRNNConfig:
     """Normalise what each inference step retrieves (LN in eq. 17-19)."""
     operations: tuple[str, ...] = OPERATIONS
     """Memory operations in use: write, move, backlink (eq. 6)."""
-    unit_vectors: bool = False
-    """Scale entities and relations to length 1: it keeps the memory bounded. Not in the paper."""
+    bounded_keys: bool = False
+    """Scale entities to length 1 and shorten relations that are longer: with keys of at most
+    length 1 the memory stays bounded, and a relation's length says how strongly a sentence writes.
+    Not in the paper."""
     embedding_scale: float = 0.01
     """Word vectors start uniformly in +- this (appendix A)."""
     symbol_dropout: float = 0.0
@@ -110,7 +112,7 @@ class TPRRNN(nn.Module):
             hidden_size=config.hidden_size or config.vocabulary_size,
             entity_size=config.entity_size,
             relation_size=config.relation_size,
-            unit_length=config.unit_vectors,
+            bounded=config.bounded_keys,
             symbol_dropout=config.symbol_dropout,
             hidden_dropout=config.hidden_dropout,
         )

@@ -21,7 +21,7 @@ from tpr_rnn.training.compare import Difference, all_settings, first_difference
 from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
 from tpr_rnn.training.run_directory import RunDirectory
-from tpr_rnn.training.trainer import Evaluated, Event, Trainer
+from tpr_rnn.training.trainer import Evaluated, Event, Restarted, Trainer
 
 CHECKPOINT_SECONDS = 10.0
 """Least time between two checkpoints: what a kill can cost."""
@@ -151,6 +151,8 @@ class Run:
                     self.seconds = time.monotonic() - start
                     if isinstance(event, Evaluated):
                         self._record(event)
+                    elif isinstance(event, Restarted):  # what came of NaN is not kept
+                        self.directory.drop_metrics_after(self.trainer.progress.evaluated)
                     if time.monotonic() - saved > CHECKPOINT_SECONDS:
                         self._save()
                         saved = time.monotonic()
@@ -225,6 +227,7 @@ class Run:
             "seconds": round(self.seconds, 1),
             "threads": config.threads,
             "device": config.device,
+            "attempts": progress.attempt,
             "initialisation_seeds": progress.seeds,
             "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
             "questions": {split: len(data) for split, data in self.data.items()},

@@ -44,10 +44,11 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Restarted:
-    """NaN in the warm-up: the model starts anew from another seed."""
+    """The model starts anew from another seed, and why."""
 
     step: int
     seed: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,12 @@ class Progress:
 
     step: int = 0
     seeds: list[int] = field(default_factory=list)
-    """The seeds of the initialisations; more than one if some went to NaN."""
+    """The seeds of the initialisations; more than one if some failed."""
+    attempt: int = 1
+    begun: int = 0
+    """The step at which the present attempt began."""
+    learned_at: int | None = None
+    """The step at which the task was learned in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""
     halved_at: int | None = None
@@ -105,7 +111,6 @@ class Trainer:
         self.train, self.valid = train, valid
         self.device = device or torch.device("cpu")
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
-        self.steps = self.steps_per_epoch * recipe.epochs
         self.progress = Progress()
         self._order = (-1, epoch_order(train, seed, 0))
         self._initialise(seed)
@@ -130,6 +135,15 @@ class Trainer:
                 yield self._step()
 
     @property
+    def steps(self) -> int:
+        """Steps in all, at most: once the task is learned, the end is known."""
+        now, recipe = self.progress, self.recipe
+        if now.learned_at is not None:
+            return self._end_of_attempt()
+        left = recipe.attempts - now.attempt
+        return self._end_of_attempt() + left * recipe.last_step(self.steps_per_epoch)
+
+    @property
     def ended(self) -> bool:
         """Whether there is nothing left to do."""
         return self.progress.stopped is not None or self.progress.evaluated == self.steps
@@ -145,7 +159,7 @@ class Trainer:
     def restore(self, progress: Progress, tensors: dict[str, torch.Tensor]) -> None:
         """Go on from a saved state."""
         self.progress = progress
-        self.optimizer.restore(tensors, progress.step)
+        self.optimizer.restore(tensors, progress.step - progress.begun)
         self._best.copy_(tensors["best"])
 
     def _step(self) -> Event:
@@ -167,8 +181,20 @@ class Trainer:
         return Stepped(now.step, value)
 
     def _rate(self) -> float:
-        halved = self.progress.halved_at is not None
-        return self.recipe.rate(self.progress.step, self.steps) * (0.5 if halved else 1.0)
+        now = self.progress
+        rate = self.recipe.rate(
+            now.step - now.begun, self.steps_per_epoch, self._learned_after(), now.attempt
+        )
+        return rate * (0.5 if now.halved_at is not None else 1.0)
+
+    def _learned_after(self) -> int | None:
+        """Steps of the present attempt after which the task was learned."""
+        now = self.progress
+        return None if now.learned_at is None else now.learned_at - now.begun
+
+    def _end_of_attempt(self) -> int:
+        after = self.recipe.last_step(self.steps_per_epoch, self._learned_after())
+        return self.progress.begun + after
 
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
@@ -196,11 +222,27 @@ class Trainer:
         if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
             now.halved_at = now.step
             events.append(RateHalved(now.step))
+        if now.learned_at is None and valid.error < (recipe.learned_below or 0.0):
+            now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
         if now.perfect == recipe.stop_after_perfect and now.step < self.steps:
             now.stopped = f"no validation error in {now.perfect} evaluations in a row"
             events.append(Stopped(now.step, now.stopped))
+        if now.step == self._end_of_attempt() < self.steps:
+            events.append(self._attempt_again())
         yield from events
+
+    def _attempt_again(self) -> Event:
+        now, seed = self.progress, self._next_seed()
+        now.attempt += 1
+        now.begun = now.step
+        now.halved_at = None
+        self._initialise(seed)
+        return Restarted(now.step, seed, f"not learned in {self.recipe.epochs} epochs")
+
+    def _next_seed(self) -> int:
+        """Far from the seeds that a person would choose for other runs."""
+        return self.seed + 1_000_003 * len(self.progress.seeds)
 
     def _give_up_or_restart(self, loss: float) -> Event:
         now = self.progress
@@ -211,11 +253,10 @@ class Trainer:
             raise UserError(
                 f"the loss became {loss} at the start {len(now.seeds)} times, with the seeds "
                 f"{', '.join(map(str, now.seeds))}; try a smaller learning_rate, "
-                "or unit_vectors=true"
+                "or bounded_keys=true"
             )
-        failed_at, seeds = now.step + 1, now.seeds
-        # Far from the seeds that a person would choose for other runs.
-        seed = self.seed + 1_000_003 * len(seeds)
-        self.progress = Progress(seeds=seeds)
+        failed_at, seed = now.step + 1, self._next_seed()
+        now.step = now.evaluated = now.begun
+        now.loss_sum = 0.0
         self._initialise(seed)
-        return Restarted(failed_at, seed)
+        return Restarted(failed_at, seed, f"the loss became {loss} at step {failed_at}")
