@@ -64,7 +64,7 @@ def test_help_does_not_import_torch() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    for command in ("train", "evaluate", "ask", "data"):
+    for command in ("train", "evaluate", "ask", "sweep", "report", "bench", "data"):
         assert command in done.stdout
 
 

@@ -1,16 +1,22 @@
 """`tpr-rnn sweep` as a person or a program meets it."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from rich.console import Console
 
-from experiments.tiny import write_data
+from experiments.tiny import jobs, write_data
 from tpr_rnn.cli import main
+from tpr_rnn.cli.sweep_view import SweepView
+from tpr_rnn.experiments.worker import Began, Failed, Finished, Progressed
+from tpr_rnn.report.write import write_report
 from tpr_rnn.training.run_directory import Busy, RunDirectory
 
 DEADLINE = 120
@@ -56,6 +62,12 @@ def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
     assert "2 of them were finished before" in done.stdout
     assert "4 of 4 runs finished" in done.stdout
     assert f"report {out}" in done.stdout
+
+    write_report([out], tmp_path / "report")
+    page = (tmp_path / "report" / "single-task.md").read_text("utf-8")
+    assert "task 2, seed 0, 1" in page
+    errors = [record["test_error"] for record in told["records"]]
+    assert f"| 1 | {sum(errors) / 2:.2f} ± " in page
 
 
 def test_a_sweep_survives_kill_and_ctrl_c(data, tmp_path) -> None:
@@ -113,6 +125,26 @@ def busy(run: RunDirectory) -> bool:
             return False
     except Busy:
         return True
+
+
+def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> None:
+    first, second, third, fourth = jobs(data, tmp_path, 1, 15, seeds=2)
+    view = SweepView("single-task", [first, second, third, fourth], workers=2, to_stderr=False)
+    screen = io.StringIO()
+    view.console = Console(file=screen, force_terminal=True, width=100, highlight=False)
+    with view.watching():
+        view.show(Finished(first, {"valid_error": 1.5, "seconds": 90.0}))
+        view.show(Failed(second, "Traceback\nValueError: broken\n"))
+        view.show(Began(third))
+        view.show(Progressed(fourth, 0.5, 7, 14, 2.25, 30.0))
+    told = screen.getvalue()
+    assert re.search(r"single +│ +4 │ +1 │ +1 │ +1.50 %", told)
+    assert "1/4 | single task 1 seed 0 | valid 1.50 % | 1 min 30 s" in told
+    assert "FAILED: ValueError: broken" in told
+    assert re.search(r"single task 15 seed 0 +│ reading the stories", told)
+    assert re.search(r"single task 15 seed 1 +│ epoch 7/14 +│ valid 2.25 %", told)
+    assert re.search(r"about \d+ .*left", told)
+    assert view.left
 
 
 @pytest.mark.parametrize(
