@@ -130,8 +130,9 @@ class TPRRNN(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
-        said = self.update(self.encoder(batch.sentences))
-        asked = self.inference(self.encoder(batch.questions))
+        texts = torch.cat((batch.sentences, batch.questions))  # one pass, for little overhead
+        s, s_q = self.encoder(texts).split((len(batch.sentences), len(batch.questions)))
+        said, asked = self.update(s), self.inference(s_q)
         retrieved = [self._retrieve(said, asked, group) for group in batch.groups]
         return torch.cat(retrieved).sum(dim=1) @ self.output  # eq. 20
 

@@ -187,7 +187,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         # Ours for one task; results/LOG.md says what each setting is for.
         "single": Preset(
-            model={"bounded_keys": True, "embedding_scale": 0.1, "symbol_dropout": 0.05},
+            model={"bounded_keys": True, "embedding_scale": 0.1, "symbol_dropout": 0.1},
             recipe=Recipe(
                 batch_size=512,
                 epochs=400,
