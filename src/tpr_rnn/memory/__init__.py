@@ -12,8 +12,8 @@ from tpr_rnn.memory.operations import (
     check_operations,
     densify,
 )
-from tpr_rnn.memory.parallel import parallel
-from tpr_rnn.memory.reading import read
+from tpr_rnn.memory.parallel import content_weights, parallel
+from tpr_rnn.memory.reading import read, row_weights
 from tpr_rnn.memory.sequential import sequential
 
 __all__ = [
@@ -25,9 +25,11 @@ __all__ = [
     "Operation",
     "Parts",
     "check_operations",
+    "content_weights",
     "densify",
     "native",
     "parallel",
     "read",
+    "row_weights",
     "sequential",
 ]
