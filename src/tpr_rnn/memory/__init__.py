@@ -11,6 +11,8 @@ from tpr_rnn.memory.operations import (
     Parts,
     check_operations,
     densify,
+    key_rows,
+    retrieved,
 )
 from tpr_rnn.memory.parallel import content_weights, parallel
 from tpr_rnn.memory.reading import read, row_weights
@@ -27,9 +29,11 @@ __all__ = [
     "check_operations",
     "content_weights",
     "densify",
+    "key_rows",
     "native",
     "parallel",
     "read",
+    "retrieved",
     "row_weights",
     "sequential",
 ]

@@ -16,11 +16,11 @@ from tpr_rnn.memory import (
     OPERATIONS,
     Associations,
     Memory,
-    Parts,
     check_operations,
     densify,
     parallel,
     read,
+    retrieved,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
@@ -168,27 +168,13 @@ class TPRRNN(nn.Module):
         return {
             "s": s[group.story],
             **associations.parts()._asdict(),
-            **self._retrieved(associations.parts(), changes),
+            **retrieved(associations.parts(), changes, self.operations),
             "F": densify(memory).tensor,
             "s_q": s_q[group.question],
             **question,
             **found,
             "y_hat": found["logits"].softmax(dim=1),
         }
-
-    def _retrieved(
-        self, said: Parts, changes: Float[Tensor, "b t o f"]
-    ) -> dict[str, Float[Tensor, "b t f"]]:
-        """What each operation found at its key, from the change that it made there."""
-        change = dict(zip(self.operations, changes.unbind(dim=2), strict=True))
-        found = {}
-        if "write" in change:
-            found["w_hat"] = said.e2 - change["write"]
-        if "move" in change:
-            found["m_hat"] = found["w_hat"] - change["move"]
-        if "backlink" in change:
-            found["b_hat"] = said.e1 - change["backlink"]
-        return found
 
 
 class ScalarLayerNorm(nn.Module):
