@@ -4,9 +4,9 @@ Nothing tells a model which of its vectors is "Mary". But a vector that turns wh
 out of its sentence stands for that word. So each word in turn is replaced by the average of all
 words that the model knows, and the vector's turn, 1 - cosine, is the word's *influence*.
 
-A model may have a favourite that the average word gives as well, so that nothing turns it. Then
-the other sentences of the story help: vectors of one direction form a *group*, and a word that
-stands in the sentences of one group and not in others gets some credit for that, too.
+A model may have a favourite that the average word gives as well, so that no word turns it much.
+Then the other sentences of the story help: vectors of one direction form a *group*, and only words
+that all sentences of the group have count, the less the more they stand in others, too.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ ALTERNATIVES = 3
 """A group's name shows so many different wordings at most."""
 
 RARE = 4
-"""It leaves out wordings that are this many times rarer than the most frequent one."""
+"""It leaves out wordings that are more than so many times rarer than the most frequent one."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> 
         for index, token in enumerate(occurrence.tokens):
             here = sum(token in other.tokens for other in group)
             everywhere = sum(token in other.tokens for other, _ in rivals)
-            weights[index] *= here / everywhere * here / len(group)
+            weights[index] *= here / everywhere if here == len(group) else 0
     chosen = [
         (token, weight)
         for token, weight in zip(occurrence.tokens, weights, strict=True)
@@ -156,12 +156,14 @@ def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> 
 
 
 def common_name(names: Sequence[Name]) -> Name:
-    """One name for a group: those of its vectors, the most frequent first."""
-    texts = Counter(name.text for name in names if name.text)
+    """One name for a group: the words that its vectors' names share, or the names themselves."""
     confidence = sum(name.confidence for name in names) / len(names)
     if confidence < 0.5:
         return NAMELESS
-    (_, most), *_ = ranked = texts.most_common()
-    usual = [text for text, times in ranked if times >= most / RARE]
+    (first, most), *others = Counter(name.text for name in names if name.text).most_common()
+    usual = [first, *(text for text, times in others if times >= most / RARE)]
+    shared = [word for word in first.split() if all(word in text.split() for text in usual)]
+    if shared:
+        return Name(" ".join(shared), confidence)
     more = ["..."] if len(usual) > ALTERNATIVES else []
     return Name(" / ".join(usual[:ALTERNATIVES] + more), confidence)

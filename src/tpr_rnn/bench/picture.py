@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.pictures import pyplot, save_picture
 
 
 def draw_growth(growth: dict[str, Any], out: Path) -> None:
     """Write growth.png and growth.svg."""
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(6, 3.6), layout="constrained")
+    plot = pyplot("plot")
+    figure, axes = plot.subplots(figsize=(6, 3.6), layout="constrained")
     microseconds = [1000 * ms for ms in growth["ms_per_sentence"]]
     axes.plot(growth["lengths"], microseconds, marker="o", color="#0072B2")
     axes.set_xscale("log")
@@ -19,18 +19,5 @@ def draw_growth(growth: dict[str, Any], out: Path) -> None:
     axes.set_title("Forward and backward, one thread: time a sentence does not grow")
     axes.grid(alpha=0.3)
     for suffix in ("png", "svg"):
-        figure.savefig(out / f"growth.{suffix}", dpi=150)
-    pyplot.close(figure)
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise UserError(
-            "pictures need matplotlib; install it with: pip install 'tpr-rnn[plot]'"
-        ) from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
+        save_picture(figure, out / f"growth.{suffix}")
+    plot.close(figure)

@@ -1,0 +1,45 @@
+"""Pictures: matplotlib without a screen, and files that come out the same every time."""
+
+from pathlib import Path
+from typing import Any
+
+from tpr_rnn.errors import UserError
+
+FORMATS = (".png", ".svg", ".pdf")
+DOTS_PER_INCH = 150
+
+# Without these, two equal pictures would differ in the date and in random names inside the file.
+_TIMELESS = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+_SALT: Any = {"svg.hashsalt": "tpr-rnn"}
+
+
+def pyplot(extra: str) -> Any:
+    """matplotlib.pyplot, or the advice to install the extra of this package that brings it."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise UserError(
+            f"pictures need matplotlib; install it with: pip install 'tpr-rnn[{extra}]'"
+        ) from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file name that does not say a kind of picture."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure to a file, by its ending."""
+    from matplotlib import rc_context
+
+    check_format(path)
+    try:
+        with rc_context(_SALT):
+            figure.savefig(path, dpi=DOTS_PER_INCH, metadata=_TIMELESS[path.suffix])
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from error
