@@ -40,6 +40,12 @@ def save_picture(figure: Any, path: Path) -> None:
     check_format(path)
     try:
         with rc_context(_SALT):
-            figure.savefig(path, dpi=DOTS_PER_INCH, metadata=_TIMELESS[path.suffix])
+            # Tight: labels that a layout has cut off are drawn all the same.
+            figure.savefig(
+                path,
+                dpi=DOTS_PER_INCH,
+                bbox_inches="tight",
+                metadata=_TIMELESS[path.suffix],
+            )
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror})") from error

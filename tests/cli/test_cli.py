@@ -212,6 +212,19 @@ def test_the_prompt_explains(trained, story) -> None:
     assert "told by 2: John moved to the garden." in done.stdout
 
 
+def test_analyze(trained, data, tmp_path) -> None:
+    arguments = ("--data", str(data), "--out", str(tmp_path / "new"), "--sample", "10")
+    done = run("analyze", str(trained), *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report == json.loads((tmp_path / "new" / "report.json").read_text())
+    assert report["split"] == "valid"
+    assert report["tasks"] == [1]
+    assert report["sentences"]["understood"] == report["sentences"]["texts"] > 50
+    assert "What the representations hold" in done.stderr
+    assert len((tmp_path / "new" / "e1.txt").read_text().split(".")) == 11
+
+
 def test_describe(data) -> None:
     done = run("data", "describe", str(data), "--json")
     described = json.loads(done.stdout)
@@ -283,6 +296,10 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["ask", "TRAINED", "--json"], "--json needs a --question"),
         (["ask", "TRAINED", "--graph", "g.png"], "--graph needs a --question"),
         (["ask", "TRAINED", "--graph", "g.jpg", "--question", "Where is Mary?"], "ends in .png"),
+        (["analyze", "NOWHERE"], "no such file"),
+        (["analyze", "TRAINED", "--sample", "1"], "--sample must be 2 or more"),
+        (["analyze", "TRAINED", "--seed", "-1"], "--seed must be 0 or more"),
+        (["analyze", "TRAINED", "--data", "NOWHERE"], "no such directory"),
         (["data", "describe", "NOWHERE"], "no such directory"),
         (["data", "generate", "--task", "99", "--out", "NOWHERE"], "there is no task 99"),
         (["data", "generate", "--task", "1", "--questions", "-5", "--out", "NOWHERE"], "questions"),

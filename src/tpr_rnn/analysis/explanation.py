@@ -33,11 +33,11 @@ def _why(trace: Trace, asked: Asked) -> Iterator[str]:
     for number, step in enumerate(asked.steps, start=1):
         found = _found(trace, step)
         yield from _filled(f"{number}. From {start} the memory leads to {found}.", indent=2)
-        yield from _sources(trace, step)
+        yield from _told_by(trace, step)
         yield from _filled(f"By itself this says {_guesses(step)}.", indent=5)
         start = found
     yield from _filled(_lead(asked), indent=2)
-    yield from _filled(_needed(trace, asked), indent=2)
+    yield from _filled(_without(trace, asked), indent=2)
 
 
 def _found(trace: Trace, step: Step) -> str:
@@ -55,17 +55,20 @@ def _found(trace: Trace, step: Step) -> str:
     return " + ".join(names) or "something without a name"
 
 
-def _sources(trace: Trace, step: Step) -> Iterator[str]:
-    """The sentences that told what a step found, with their shares."""
+def sources(trace: Trace, step: Step) -> list[tuple[int, float]]:
+    """The sentences that told most of what a step found, with their shares, largest first."""
     shares = [0.0] * len(trace.sentences)
     for origin in step.origins:
         shares[origin.sentence] += origin.share
-    largest = sorted(range(len(shares)), key=lambda sentence: -abs(shares[sentence]))
-    for sentence in largest[:MENTIONED]:
-        if abs(shares[sentence]) >= NOTABLE:
-            number = trace.skipped + sentence + 1
-            text = f"{shares[sentence]:.0%} told by {number}: {trace.sentences[sentence].text}"
-            yield "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
+    largest = sorted(enumerate(shares), key=lambda pair: -abs(pair[1]))
+    return [(sentence, share) for sentence, share in largest[:MENTIONED] if abs(share) >= NOTABLE]
+
+
+def _told_by(trace: Trace, step: Step) -> Iterator[str]:
+    for sentence, share in sources(trace, step):
+        number = trace.skipped + sentence + 1
+        text = f"{share:.0%} told by {number}: {trace.sentences[sentence].text}"
+        yield "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
 
 
 def _guesses(step: Step) -> str:
@@ -90,15 +93,21 @@ def _lead(asked: Asked) -> str:
     return f"{lead}, against {_listed(against)}." if against else f"{lead}."
 
 
-def _needed(trace: Trace, asked: Asked) -> str:
-    """The sentences without which the answer would be another one."""
+def needed(asked: Asked) -> dict[int, str]:
+    """The sentences without which the answer would be another one, and which."""
     answer = asked.answers[0].word
+    return {
+        sentence: other.word for sentence, other in enumerate(asked.without) if other.word != answer
+    }
+
+
+def _without(trace: Trace, asked: Asked) -> str:
     changed = [
-        f"{trace.skipped + sentence + 1} it would be {other.word}"
-        for sentence, other in enumerate(asked.without)
-        if other.word != answer
+        f"{trace.skipped + sentence + 1} it would be {word}"
+        for sentence, word in needed(asked).items()
     ]
     if not changed:
+        answer = asked.answers[0].word
         return f"Without any one of the sentences it would still be {answer}."
     return f"Without sentence {', without '.join(changed)}."
 

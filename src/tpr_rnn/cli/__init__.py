@@ -27,6 +27,9 @@ app = App(
 app.command("tpr_rnn.cli.train:train", name="train", help="Train a model on bAbI stories.")
 app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trained model.")
 app.command("tpr_rnn.cli.ask:ask", name="ask", help="Tell a trained model a story and ask.")
+app.command(
+    "tpr_rnn.cli.analyze:analyze", name="analyze", help="See what a trained model has learned."
+)
 app.command("tpr_rnn.cli.bench:bench", name="bench", help="Measure speed and memory.")
 _data = App(name="data", help="Stories: generate, fetch or describe them.")
 _data.command(
