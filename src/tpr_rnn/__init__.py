@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from tpr_rnn.analysis.trace import trace
     from tpr_rnn.data.babi import Question, Story, parse_stories, read_stories
     from tpr_rnn.data.corpus import Corpus, load_corpus
     from tpr_rnn.data.vocabulary import Vocabulary
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tpr_rnn.training.run import train
 
 _HOME = {
+    "tpr_rnn.analysis.trace": ("trace",),
     "tpr_rnn.data.babi": ("Question", "Story", "parse_stories", "read_stories"),
     "tpr_rnn.data.corpus": ("Corpus", "load_corpus"),
     "tpr_rnn.data.vocabulary": ("Vocabulary",),
@@ -72,6 +74,7 @@ __all__ = [
     "read",
     "read_stories",
     "sequential",
+    "trace",
     "train",
 ]
 

@@ -1,4 +1,4 @@
-"""Pictures by matplotlib: the same bytes for the same content."""
+"""Pictures by matplotlib: without a screen, and the same bytes for the same content."""
 
 from pathlib import Path
 from typing import Any
@@ -7,15 +7,25 @@ from tpr_rnn.errors import UserError
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Of Okabe and Ito: told apart by everybody."""
+FORMATS = (".png", ".svg", ".pdf")
+DOTS_PER_INCH = 150
+
+# Without these, two equal pictures would differ in dates, versions and random names in the file.
+_TIMELESS: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+_SALT: Any = {"svg.hashsalt": "tpr-rnn"}
 
 
-def pyplot() -> Any:
-    """Matplotlib's pyplot, drawing to files alone."""
+def pyplot(extra: str = "plot") -> Any:
+    """matplotlib.pyplot, or the advice to install the extra of this package that brings it."""
     try:
         import matplotlib
     except ImportError as error:
         raise UserError(
-            "pictures need matplotlib; install it with: pip install 'tpr-rnn[plot]'"
+            f"pictures need matplotlib; install it with: pip install 'tpr-rnn[{extra}]'"
         ) from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -23,10 +33,31 @@ def pyplot() -> Any:
     return pyplot
 
 
-def save(figure: Any, out: Path, name: str) -> None:
-    """Write NAME.png and NAME.svg, without dates, versions or random names in them."""
+def check_format(path: Path) -> None:
+    """Refuse a file name that does not say a kind of picture."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure to a file, by its ending."""
     from matplotlib import rc_context
 
-    figure.savefig(out / f"{name}.png", dpi=150, metadata={"Software": None})
-    with rc_context({"svg.hashsalt": name}):
-        figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    check_format(path)
+    try:
+        with rc_context(_SALT):
+            # Tight: labels that a layout has cut off are drawn all the same.
+            figure.savefig(
+                path,
+                dpi=DOTS_PER_INCH,
+                bbox_inches="tight",
+                metadata=_TIMELESS[path.suffix],
+            )
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def save(figure: Any, out: Path, name: str) -> None:
+    """Write NAME.png and NAME.svg."""
+    for suffix in (".png", ".svg"):
+        save_picture(figure, out / f"{name}{suffix}")

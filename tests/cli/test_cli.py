@@ -191,6 +191,40 @@ def test_the_prompt(trained, story) -> None:
     assert run("ask", str(trained), input="Mary went home\n").returncode == 0
 
 
+def test_ask_explains(trained, story, tmp_path) -> None:
+    question = ("--story", str(story), "--question", "Where is Mary?")
+    done = run("ask", str(trained), *question, "--explain")
+    assert done.returncode == 0, done.stderr
+    assert "Why kitchen?" in done.stdout
+    assert "told by 1: Mary went to the kitchen." in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    picture = tmp_path / "memory.svg"
+    done = run("ask", str(trained), *question, "--explain", "--json", "--graph", str(picture))
+    trace = json.loads(done.stdout)["trace"]
+    assert [sentence["text"] for sentence in trace["sentences"]] == story.read_text().splitlines()
+    assert trace["question"]["answers"][0]["word"] == "kitchen"
+    assert "Why kitchen?" in done.stderr
+    assert "<svg" in picture.read_text()
+
+
+def test_the_prompt_explains(trained, story) -> None:
+    done = run("ask", str(trained), "--story", str(story), "--explain", input="Where is John?\n")
+    assert "told by 2: John moved to the garden." in done.stdout
+
+
+def test_analyze(trained, data, tmp_path) -> None:
+    arguments = ("--data", str(data), "--out", str(tmp_path / "new"), "--sample", "10")
+    done = run("analyze", str(trained), *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report == json.loads((tmp_path / "new" / "report.json").read_text())
+    assert report["split"] == "valid"
+    assert report["tasks"] == [1]
+    assert report["sentences"]["understood"] == report["sentences"]["texts"] > 50
+    assert "What the representations hold" in done.stderr
+    assert len((tmp_path / "new" / "e1.txt").read_text().split(".")) == 11
+
+
 def test_describe(data) -> None:
     done = run("data", "describe", str(data), "--json")
     described = json.loads(done.stdout)
@@ -260,6 +294,12 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["ask", "TRAINED", "--story", "NOWHERE", "--question", "?"], "cannot be read"),
         (["ask", "TRAINED", "--question", "Where is Marry?"], "'marry' (did you mean mary?)"),
         (["ask", "TRAINED", "--json"], "--json needs a --question"),
+        (["ask", "TRAINED", "--graph", "g.png"], "--graph needs a --question"),
+        (["ask", "TRAINED", "--graph", "g.jpg", "--question", "Where is Mary?"], "ends in .png"),
+        (["analyze", "NOWHERE"], "no such file"),
+        (["analyze", "TRAINED", "--sample", "1"], "--sample must be 2 or more"),
+        (["analyze", "TRAINED", "--seed", "-1"], "--seed must be 0 or more"),
+        (["analyze", "TRAINED", "--data", "NOWHERE"], "no such directory"),
         (["data", "describe", "NOWHERE"], "no such directory"),
         (["data", "generate", "--task", "99", "--out", "NOWHERE"], "there is no task 99"),
         (["data", "generate", "--task", "1", "--questions", "-5", "--out", "NOWHERE"], "questions"),

@@ -29,6 +29,9 @@ app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trai
 app.command("tpr_rnn.cli.ask:ask", name="ask", help="Tell a trained model a story and ask.")
 app.command("tpr_rnn.cli.sweep:sweep", name="sweep", help="Run an experiment of the paper.")
 app.command("tpr_rnn.cli.report:report", name="report", help="Make tables and figures of runs.")
+app.command(
+    "tpr_rnn.cli.analyze:analyze", name="analyze", help="See what a trained model has learned."
+)
 app.command("tpr_rnn.cli.bench:bench", name="bench", help="Measure speed and memory.")
 _data = App(name="data", help="Stories: generate, fetch or describe them.")
 _data.command(

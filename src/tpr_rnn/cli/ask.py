@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -13,6 +13,7 @@ from tpr_rnn.errors import UserError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tpr_rnn.analysis.schema import Trace
     from tpr_rnn.models.reader import Answer, Reader
 
 
@@ -25,6 +26,14 @@ def ask(
     question: Annotated[
         str | None, Parameter(help="The question; absent: a prompt to type into.")
     ] = None,
+    explain: Annotated[
+        bool,
+        Parameter(negative="", help="Say why: what each step found in the memory, and whence."),
+    ] = False,
+    graph: Annotated[
+        Path | None,
+        Parameter(help="Draw the memory after the story into this file (.png, .svg or .pdf)."),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Answer a question about a story, with the likeliest answers and their probabilities."""
@@ -33,43 +42,66 @@ def ask(
     from tpr_rnn.data.babi import read_plain_story
     from tpr_rnn.models.reader import Reader
 
-    if json and question is None:
-        raise UserError("--json needs a --question")
+    for option, given in (("--json", json), ("--graph", graph)):
+        if given and question is None:
+            raise UserError(f"{option} needs a --question")
     sentences = [] if story is None else read_plain_story(story)
     reader = Reader.load(run)
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     reader.check(sentences)
     if question is None:
-        return _prompt(reader, sentences, console)
+        return _prompt(reader, sentences, explain, console)
     answers = reader.answer(sentences, question)
     if len(sentences) > reader.story_cap:
         console.print(
             f"The story has {len(sentences)} sentences; the last {reader.story_cap} count, as in "
             "training."
         )
-    for sentence in sentences:
-        console.print(f"  {sentence}", markup=False)
-    console.print(f"  {question}", markup=False, style="bold")
+    _show_story(sentences, console)
+    console.print(f"  {question}", style="bold")
     _show_answers(answers, console)
+    document: dict[str, Any] = {
+        "answer": answers[0].word,
+        "answers": [answer._asdict() for answer in answers],
+        "question": question,
+        "story": sentences,
+    }
+    if explain or graph is not None:
+        from tpr_rnn.analysis.trace import trace
+
+        found = trace(reader, sentences, question)
+        if explain:
+            _show_explanation(found, console)
+            document["trace"] = found.as_json()
+        if graph is not None:
+            from tpr_rnn.analysis.graph_picture import draw_memory
+
+            draw_memory(found, graph)
+            console.print(f"Drawn: {graph}")
     if json:
-        print_json(
-            {
-                "answer": answers[0].word,
-                "answers": [answer._asdict() for answer in answers],
-                "question": question,
-                "story": sentences,
-            }
-        )
+        print_json(document)
     return 0
+
+
+def _show_story(sentences: list[str], console: "Console") -> None:
+    for number, sentence in enumerate(sentences, start=1):
+        console.print(f"{number:4}  {sentence}")
+
+
+def _show_explanation(found: "Trace", console: "Console") -> None:
+    from tpr_rnn.analysis.explanation import explain
+
+    for line in explain(found):
+        console.print(line, style=None if line.startswith(" ") else "bold")
 
 
 def _show_answers(answers: "list[Answer]", console: "Console") -> None:
     for answer in answers:
         bar = "█" * round(30 * answer.probability)
-        console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}", markup=False)
+        console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}")
 
 
-def _prompt(reader: "Reader", sentences: list[str], console: "Console") -> int:
+def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Console") -> int:
     console.print(
         "Type a story, one sentence a line; a line that ends in ? is a question about it.\n"
         "story shows it, undo takes the last sentence back, new starts over, words lists what the "
@@ -78,8 +110,7 @@ def _prompt(reader: "Reader", sentences: list[str], console: "Console") -> int:
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (gives the prompt line editing)
     sentences = list(sentences)
-    for sentence in sentences:
-        console.print(f"  {sentence}", markup=False)
+    _show_story(sentences, console)
     while True:
         try:
             line = input("> " if sys.stdin.isatty() else "").strip()
@@ -98,20 +129,25 @@ def _prompt(reader: "Reader", sentences: list[str], console: "Console") -> int:
                 if sentences:
                     sentences.pop()
             case "story":
-                for sentence in sentences:
-                    console.print(f"  {sentence}", markup=False)
+                _show_story(sentences, console)
             case "words":
-                console.print(", ".join(reader.vocabulary.words[1:]), markup=False)
+                console.print(", ".join(reader.vocabulary.words[1:]))
             case _:
-                _take_line(line, reader, sentences, console)
+                _take_line(line, reader, sentences, explain, console)
 
 
-def _take_line(line: str, reader: "Reader", sentences: list[str], console: "Console") -> None:
+def _take_line(
+    line: str, reader: "Reader", sentences: list[str], explain: bool, console: "Console"
+) -> None:
     try:
         if line.endswith("?"):
             _show_answers(reader.answer(sentences, line), console)
+            if explain:
+                from tpr_rnn.analysis.trace import trace
+
+                _show_explanation(trace(reader, sentences, line), console)
         else:
             reader.check([line])
             sentences.append(line)
     except UserError as error:
-        console.print(f"{error}", markup=False)
+        console.print(str(error))

@@ -21,23 +21,18 @@ def evaluate(
     from rich.console import Console
 
     from tpr_rnn.cli.training_view import error_table
-    from tpr_rnn.data.corpus import GENERATED, load_corpus, parse_task
+    from tpr_rnn.data.corpus import GENERATED
     from tpr_rnn.data.encoding import encode
     from tpr_rnn.models.reader import Reader
     from tpr_rnn.models.scoring import score
-    from tpr_rnn.training.run import RunConfig
-    from tpr_rnn.training.run_directory import RunDirectory
+    from tpr_rnn.training.run import RunConfig, corpus_for
 
     if run.is_file():
         run = run.parent
     reader = Reader.load(run)
     config = RunConfig.of(run)
     directory = data_directory(data)
-    corpus = load_corpus(directory, parse_task(config.task), [split], fill_gaps=config.fill_gaps)
-    trained = RunDirectory(run).config().get("tasks", corpus.stories)
-    others = [task for task in corpus.stories if task not in trained]
-    for task in others:
-        del corpus.stories[task]
+    corpus, others = corpus_for(run, directory, [split])
     cap = config.settings.recipe.cap
     try:
         encoded = encode(corpus.split(split), reader.vocabulary, reader.model.config.words, cap)

@@ -118,14 +118,15 @@ def encode(
                 )
     columns = np.array(asked, dtype=np.int64).reshape(-1, 5).T.copy()
     return Encoded(
-        sentences=_word_table(sentence_row, vocabulary, words),
-        questions=_word_table(question_row, vocabulary, words),
+        sentences=word_table(sentence_row, vocabulary, words),
+        questions=word_table(question_row, vocabulary, words),
         told=np.array(told, dtype=np.int64),
         **dict(zip(("start", "length", "question", "answer", "task"), columns, strict=True)),
     )
 
 
-def _word_table(texts: Iterable[str], vocabulary: Vocabulary, words: int) -> Int[np.ndarray, "u w"]:
+def word_table(texts: Iterable[str], vocabulary: Vocabulary, words: int) -> Int[np.ndarray, "u w"]:
+    """Texts as rows of word numbers, padded to the longest that the model reads."""
     tokenized = [tokenize(text) for text in texts]
     table = np.zeros((len(tokenized), words), dtype=np.int64)
     for row, tokens in enumerate(tokenized):

@@ -11,9 +11,11 @@ from tpr_rnn.memory.operations import (
     Parts,
     check_operations,
     densify,
+    key_rows,
+    retrieved,
 )
-from tpr_rnn.memory.parallel import is_whole, parallel
-from tpr_rnn.memory.reading import read
+from tpr_rnn.memory.parallel import content_weights, is_whole, parallel
+from tpr_rnn.memory.reading import read, row_weights
 from tpr_rnn.memory.sequential import sequential
 
 __all__ = [
@@ -25,10 +27,14 @@ __all__ = [
     "Operation",
     "Parts",
     "check_operations",
+    "content_weights",
     "densify",
     "is_whole",
+    "key_rows",
     "native",
     "parallel",
     "read",
+    "retrieved",
+    "row_weights",
     "sequential",
 ]

@@ -139,6 +139,21 @@ def key_rows(associations: Associations, operations: tuple[Operation, ...]) -> K
     return KeyRows(*(torch.stack(column, dim=2).flatten(1, 2) for column in columns))
 
 
+def retrieved(
+    said: Parts, changes: Float[Tensor, "b t o f"], operations: tuple[Operation, ...]
+) -> dict[str, Float[Tensor, "b t f"]]:
+    """w_hat, m_hat and b_hat: what each operation found at its key, from the change it made."""
+    change = dict(zip(operations, changes.unbind(dim=2), strict=True))
+    found = {}
+    if "write" in change:
+        found["w_hat"] = said.e2 - change["write"]
+    if "move" in change:
+        found["m_hat"] = found["w_hat"] - change["move"]
+    if "backlink" in change:
+        found["b_hat"] = said.e1 - change["backlink"]
+    return found
+
+
 class DenseMemory(NamedTuple):
     """The memory F as the tensor that it is in the paper."""
 

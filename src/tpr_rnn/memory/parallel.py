@@ -23,6 +23,7 @@ from tpr_rnn.memory.operations import (
     Associations,
     DenseMemory,
     FactoredMemory,
+    KeyRows,
     Memory,
     Operation,
     check_operations,
@@ -132,15 +133,34 @@ def solve_triangular(
     """The changes that each operation makes, in plain PyTorch; see `native.tell`."""
     rows = key_rows(associations.until(lengths), operations)
     content = rows.content if found is None else rows.content - found.flatten(1, 2)
-    agreement = (rows.source @ rows.source.mT) * (rows.read_relation @ rows.relation.mT)
-    lower = agreement * _earlier(associations, len(operations))
+    lower = _agreement_with_earlier(rows, len(operations))
     change: Tensor = torch.linalg.solve_triangular(lower, content, upper=False, unitriangular=True)
     shape = (*associations.story.shape, len(operations), associations.entity_size)
     return torch.reshape(change, shape)
 
 
-def _earlier(associations: Associations, operations: int) -> Float[Tensor, "k k"]:
-    """1 where the column's sentence comes before the row's, else 0."""
-    table, story, _ = associations
-    sentence = torch.arange(story.shape[1], device=story.device).repeat_interleave(operations)
-    return (sentence < sentence.unsqueeze(1)).to(table.dtype)
+def content_weights(
+    memory: FactoredMemory, weights: Float[Tensor, "b q k"]
+) -> Float[Tensor, "b q k"]:
+    """What was told that a read finds: the weight of each row's content in it.
+
+    With U = (I + L)^-1 C, a weighing a of the changes is one of the contents, a (I + L)^-1. The
+    content of a row is an entity as a sentence told it (none for move, which only passes on), so
+    this looks through every later overwriting and moving. Only for a memory that was empty
+    before the first sentence, and stories without padding.
+
+    Args:
+        memory: the memory after the story.
+        weights: what the reads take of each row's change, as `row_weights` gives it.
+    """
+    rows = key_rows(memory.associations, memory.operations)
+    upper = _agreement_with_earlier(rows, len(memory.operations)).mT
+    found: Tensor = torch.linalg.solve_triangular(upper, weights.mT, upper=True, unitriangular=True)
+    return found.mT
+
+
+def _agreement_with_earlier(rows: KeyRows, operations: int) -> Float[Tensor, "b k k"]:
+    """L: how much of each earlier sentence's change a row reads."""
+    agreement = (rows.source @ rows.source.mT) * (rows.read_relation @ rows.relation.mT)
+    sentence = torch.arange(rows.source.shape[1], device=agreement.device) // operations
+    return agreement * (sentence < sentence.unsqueeze(1))

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tpr_rnn.memory.operations import DenseMemory, Memory, key_rows
+from tpr_rnn.memory.operations import DenseMemory, FactoredMemory, Memory, key_rows
 
 
 def read(
@@ -19,7 +19,12 @@ def read(
         return torch.einsum("b...er,berf->b...f", keys, memory.tensor)
     if entity.dim() == 2:
         return read(memory, entity.unsqueeze(1), relation.unsqueeze(1)).squeeze(1)
-    # Attention over the changes, each weighted by how well its key agrees with ours.
+    return row_weights(memory, entity, relation) @ memory.change.flatten(1, 2)
+
+
+def row_weights(
+    memory: FactoredMemory, entity: Float[Tensor, "b q e"], relation: Float[Tensor, "b q r"]
+) -> Float[Tensor, "b q k"]:
+    """How much of each row's change a read finds: how well the row's key agrees with ours."""
     rows = key_rows(memory.associations, memory.operations)
-    agreement = (entity @ rows.source.mT) * (relation @ rows.relation.mT)
-    return agreement @ memory.change.flatten(1, 2)
+    return (entity @ rows.source.mT) * (relation @ rows.relation.mT)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Int
 from safetensors.torch import save
+from torch import Tensor
 
-from tpr_rnn.data.babi import Question, Story
-from tpr_rnn.data.batches import make_batch
-from tpr_rnn.data.encoding import StoryCap, encode
-from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
+from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
+from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
@@ -43,12 +44,13 @@ class Reader:
             top: how many answers to give.
         """
         self.check([*story, question])
-        told = tuple(self._punctuated(sentence, ".") for sentence in story[-self.story_cap :])
-        asked = self._punctuated(question, "?")
-        # The answer is what we want to know; the padding word stands in for it.
-        unanswered = Story(told, (Question(asked, PADDING, after=len(told)),))
-        encoded = encode({0: [unanswered]}, self.vocabulary, self.model.config.words)
-        batch = make_batch(encoded, encoded.question)
+        told = self.words(self.as_read(story))
+        asked = self.words([self.as_asked(question)])
+        whole = torch.arange(len(told)).unsqueeze(0)
+        first = torch.zeros(1, dtype=torch.int64)
+        group = StoryGroup(whole, lengths=torch.tensor([len(told)]), question=first)
+        # The answer is what we want to know; nobody looks at what stands in for it.
+        batch = Batch(told, asked, (group,), answer=first + UNKNOWN_ANSWER, task=first)
         self.model.eval()
         with torch.no_grad():
             y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
@@ -57,6 +59,18 @@ class Reader:
             Answer(self.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
         ]
+
+    def as_read(self, story: Sequence[str]) -> list[str]:
+        """The sentences that are read of a story, each with its final mark."""
+        return [self._punctuated(sentence, ".") for sentence in story[-self.story_cap :]]
+
+    def as_asked(self, question: str) -> str:
+        """A question with its final mark."""
+        return self._punctuated(question, "?")
+
+    def words(self, texts: Sequence[str]) -> Int[Tensor, "u w"]:
+        """Texts as the model reads them: numbers of words."""
+        return torch.from_numpy(word_table(texts, self.vocabulary, self.model.config.words))
 
     def check(self, texts: Sequence[str]) -> None:
         """Refuse texts that the model cannot read, naming the words or the sentence."""

@@ -16,13 +16,13 @@ from tpr_rnn.memory import (
     OPERATIONS,
     Associations,
     Memory,
-    Parts,
     check_operations,
     densify,
     is_whole,
     native,
     parallel,
     read,
+    retrieved,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
@@ -120,8 +120,8 @@ class TPRRNN(nn.Module):
             config.vocabulary_size, config.words, config.embedding_scale, generator
         )
         self.update = EntityRelationNetworks(("e1", "e2"), ("r1", "r2", "r3"), shape, generator)
-        steps = range(1, config.inference_steps + 1)
-        relations = tuple(f"l{step}" for step in steps)
+        self._steps = range(1, config.inference_steps + 1)
+        relations = tuple(f"l{step}" for step in self._steps)
         self.inference = EntityRelationNetworks(("n",), relations, shape, generator)
         self.norm = ScalarLayerNorms(config.inference_steps) if config.layer_norm else None
         bound = (6 / (config.entity_size + config.vocabulary_size)) ** 0.5
@@ -133,8 +133,8 @@ class TPRRNN(nn.Module):
         texts = torch.cat((batch.sentences, batch.questions))  # one pass, for little overhead
         s, s_q = self.encoder(texts).split((len(batch.sentences), len(batch.questions)))
         said, asked = self.update(s), self.inference(s_q)
-        retrieved = [self._retrieve(said, asked, group) for group in batch.groups]
-        return torch.cat(retrieved).sum(dim=1) @ self.output  # eq. 20
+        found = [self._retrieve(said, asked, group) for group in batch.groups]
+        return torch.cat(found).sum(dim=1) @ self.output  # eq. 20
 
     def _retrieve(
         self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup
@@ -148,18 +148,19 @@ class TPRRNN(nn.Module):
             )
         _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
         question = self.inference.by_name(embedding(group.question, asked))
-        return torch.stack(self._walk(memory, question), dim=1)
+        found = self.infer(memory, question)
+        return torch.stack([found[f"i{step}"] for step in self._steps], dim=1)
 
-    def _walk(self, memory: Memory, question: dict[str, Tensor]) -> list[Float[Tensor, "b f"]]:
-        """Walk the memory from n along l1, l2, l3 (eq. 17-19): i1, i2, i3."""
-        retrieved = []
+    def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
+        found = {}
         entity = question["n"]
-        for step in range(self.config.inference_steps):
-            entity = read(memory, entity, question[f"l{step + 1}"])
+        for step in self._steps:
+            entity = read(memory, entity, question[f"l{step}"])  # eq. 17-19
             if self.norm:
                 entity = self.norm(entity, step)
-            retrieved.append(entity)
-        return retrieved
+            found[f"i{step}"] = entity
+        return found | {"logits": torch.stack(list(found.values())).sum(dim=0) @ self.output}
 
     def intermediates(self, batch: Batch) -> dict[str, Tensor]:
         """Every intermediate of a batch of one group, by its paper name.
@@ -177,33 +178,17 @@ class TPRRNN(nn.Module):
         associations = said.until(group.lengths)
         changes, memory = self.tell(associations, operations=self.operations)
         question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
-        retrieved = self._walk(memory, question)
-        logits = torch.stack(retrieved).sum(dim=0) @ self.output  # eq. 20
+        found = self.infer(memory, question)
         return {
             "s": s[group.story],
             **associations.parts()._asdict(),
-            **self._retrieved(associations.parts(), changes),
+            **retrieved(associations.parts(), changes, self.operations),
             "F": densify(memory).tensor,
             "s_q": s_q[group.question],
             **question,
-            **{f"i{step}": entity for step, entity in enumerate(retrieved, start=1)},
-            "logits": logits,
-            "y_hat": logits.softmax(dim=1),
+            **found,
+            "y_hat": found["logits"].softmax(dim=1),
         }
-
-    def _retrieved(
-        self, said: Parts, changes: Float[Tensor, "b t o f"]
-    ) -> dict[str, Float[Tensor, "b t f"]]:
-        """What each operation found at its key, from the change that it made there."""
-        change = dict(zip(self.operations, changes.unbind(dim=2), strict=True))
-        found = {}
-        if "write" in change:
-            found["w_hat"] = said.e2 - change["write"]
-        if "move" in change:
-            found["m_hat"] = found["w_hat"] - change["move"]
-        if "backlink" in change:
-            found["b_hat"] = said.e1 - change["backlink"]
-        return found
 
 
 class ScalarLayerNorms(nn.Module):
@@ -215,6 +200,6 @@ class ScalarLayerNorms(nn.Module):
         self.shift = nn.Parameter(torch.zeros(steps))
 
     def forward(self, x: Float[Tensor, "b f"], step: int) -> Float[Tensor, "b f"]:
-        """Normalise each vector to mean 0 and deviation 1, then scale and shift."""
+        """Normalise what a step, counted from 1, retrieved; then scale and shift."""
         normal = torch.layer_norm(x, x.shape[-1:], eps=1e-7)
-        return normal * self.scale[step] + self.shift[step]
+        return normal * self.scale[step - 1] + self.shift[step - 1]

@@ -104,7 +104,7 @@ class Recipe:
         last = self.last_step(steps_per_epoch, learned_at)
         fall = max(last - self.fall_epochs * steps_per_epoch, 0)
         top = self.learning_rate if self.top_rate is None else self.top_rate
-        rise = self.rise_epochs * steps_per_epoch / 2 ** (attempt - 1)
+        rise = self.rise_epochs * steps_per_epoch / (1 << attempt - 1)  # twice as fast each time
         risen = min(min(step, fall) / rise, 1.0)
         rate = self.learning_rate + (top - self.learning_rate) * risen
         return rate if step <= fall else rate * (last - step) / (last - fall)

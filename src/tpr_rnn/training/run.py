@@ -3,7 +3,7 @@
 import os
 import platform
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -81,6 +81,22 @@ class RunConfig:
             return RunConfig.from_json(RunDirectory(directory).config())
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(f"{directory / 'config.json'}: not that of a run ({error})") from error
+
+
+def corpus_for(
+    run: Path, directory: Path | None, splits: Collection[str]
+) -> tuple[Corpus, list[int]]:
+    """Stories of the tasks that a run was trained on, and the tasks that are left out for that.
+
+    From a directory or, without one, generated; for a model that is to be scored or analysed.
+    """
+    config = RunConfig.of(run)
+    corpus = load_corpus(directory, parse_task(config.task), splits, fill_gaps=config.fill_gaps)
+    trained = RunDirectory(run).config().get("tasks", corpus.stories)
+    others = [task for task in corpus.stories if task not in trained]
+    for task in others:
+        del corpus.stories[task]
+    return corpus, others
 
 
 class Run:

@@ -1,0 +1,153 @@
+"""A trace in plain English: why the model answers as it does, and what its memory holds."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from tpr_rnn.analysis.schema import Asked, Step, Trace
+from tpr_rnn.data.vocabulary import PADDING
+
+WIDTH = 80
+"""Columns of a line."""
+
+NOTABLE = 0.1
+"""What has a smaller share than this is left out."""
+
+MENTIONED = 3
+"""So many sentences, or names, are mentioned at most."""
+
+
+def explain(trace: Trace) -> Iterator[str]:
+    """The lines of an explanation; headings start in the first column, the rest further in."""
+    if trace.question is not None:
+        yield from _why(trace, trace.question)
+    yield from _memory(trace)
+
+
+def _why(trace: Trace, asked: Asked) -> Iterator[str]:
+    answer = asked.answers[0].word
+    yield f"Why {answer}?"
+    if not trace.sentences:
+        yield "  Nothing was told, so this is a guess."
+        return
+    start = asked.parts["n"].name.text or "the question"
+    for number, step in enumerate(asked.steps, start=1):
+        found = _found(trace, step)
+        yield from _filled(f"{number}. From {start} the memory leads to {found}.", indent=2)
+        yield from _told_by(trace, step)
+        yield from _filled(f"By itself this says {_guesses(step)}.", indent=5)
+        start = found
+    yield from _filled(_lead(asked), indent=2)
+    yield from _filled(_without(trace, asked), indent=2)
+
+
+def _found(trace: Trace, step: Step) -> str:
+    """The name of what a step found, or the names of what it is mixed of."""
+    if step.retrieved.node is None:
+        return "nothing"
+    if step.retrieved.name:
+        return node_name(trace, step.retrieved.node)
+    shares: dict[int, float] = {}
+    for origin in step.origins:
+        shares[origin.node] = shares.get(origin.node, 0.0) + origin.share
+    mixed = [node for node in shares if shares[node] >= NOTABLE and trace.nodes[node].name.text]
+    mixed.sort(key=lambda node: -shares[node])
+    names = [node_name(trace, node) for node in mixed[:MENTIONED]]
+    return " + ".join(names) or "something without a name"
+
+
+def sources(trace: Trace, step: Step) -> list[tuple[int, float]]:
+    """The sentences that told most of what a step found, with their shares, largest first."""
+    shares = [0.0] * len(trace.sentences)
+    for origin in step.origins:
+        shares[origin.sentence] += origin.share
+    largest = sorted(enumerate(shares), key=lambda pair: -abs(pair[1]))
+    return [(sentence, share) for sentence, share in largest[:MENTIONED] if abs(share) >= NOTABLE]
+
+
+def _told_by(trace: Trace, step: Step) -> Iterator[str]:
+    for sentence, share in sources(trace, step):
+        number = trace.skipped + sentence + 1
+        text = f"{share:.0%} told by {number}: {trace.sentences[sentence].text}"
+        yield "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
+
+
+def _guesses(step: Step) -> str:
+    likely = [
+        f"{guess.word} ({guess.probability:.0%})"
+        for guess in step.answers
+        if guess.probability >= NOTABLE and guess.word != PADDING
+    ]
+    return " or ".join(likely[:MENTIONED]) or "nothing in particular"
+
+
+def _lead(asked: Asked) -> str:
+    """Which steps make the answer win over the next best."""
+    answer, rival = (guess.word for guess in asked.answers[:2])
+    speaks_for: list[str] = []
+    against: list[str] = []
+    for number, step in enumerate(asked.steps, start=1):
+        share = step.margin / (asked.margin or 1.0)
+        (speaks_for if share > 0 else against).append(f"step {number} ({share:.0%})")
+    other = "any other word" if rival == PADDING else f'"{rival}"'
+    lead = f'The lead of "{answer}" over {other} comes from {_listed(speaks_for)}'
+    return f"{lead}, against {_listed(against)}." if against else f"{lead}."
+
+
+def needed(asked: Asked) -> dict[int, str]:
+    """The sentences without which the answer would be another one, and which."""
+    answer = asked.answers[0].word
+    return {
+        sentence: other.word for sentence, other in enumerate(asked.without) if other.word != answer
+    }
+
+
+def _without(trace: Trace, asked: Asked) -> str:
+    changed = [
+        f"{trace.skipped + sentence + 1} it would be {word}"
+        for sentence, word in needed(asked).items()
+    ]
+    if not changed:
+        answer = asked.answers[0].word
+        return f"Without any one of the sentences it would still be {answer}."
+    return f"Without sentence {', without '.join(changed)}."
+
+
+def _memory(trace: Trace) -> Iterator[str]:
+    if not trace.sentences:
+        return
+    yield "What the memory holds"
+    yield from _filled(
+        "(% of it that the memory gives back, and the sentence that last told it; earlier: what "
+        "stood there before)",
+        indent=2,
+    )
+    targets: dict[int, dict[str, str]] = {}
+    for arrow in sorted(trace.sentences[-1].held, key=lambda arrow: -arrow.sentence):
+        target = node_name(trace, arrow.target)
+        if arrow.operation == "move":
+            target = f"earlier {target}"
+        told = f"{arrow.strength:.0%}, {trace.skipped + arrow.sentence + 1}"
+        targets.setdefault(arrow.source, {}).setdefault(target, f"{target} ({told})")
+    for source, found in targets.items():
+        yield from _filled(f"{node_name(trace, source)} -> {', '.join(found.values())}", indent=2)
+
+
+def node_name(trace: Trace, node: int) -> str:
+    """What to call a node: its name, with a number if others have it, or only a number."""
+    name = trace.nodes[node].name.text
+    if not name:
+        return f"[entity {node + 1}]"
+    namesakes = [other for other, group in enumerate(trace.nodes) if group.name.text == name]
+    number = namesakes.index(node) + 1
+    return name if number == 1 else f"{name} ({number})"
+
+
+def _filled(text: str, indent: int) -> Sequence[str]:
+    """Lines of a paragraph."""
+    later = " " * (indent + 2)
+    return textwrap.wrap(text, WIDTH, initial_indent=" " * indent, subsequent_indent=later)
+
+
+def _listed(items: Sequence[str]) -> str:
+    """Items as one says them: a, b and c."""
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,0 +1,212 @@
+"""The memory as a graph: entities are its nodes, and what it holds are arrows between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from tpr_rnn.analysis.naming import (
+    MAJORITY,
+    Occurrence,
+    common_name,
+    group_by_direction,
+    influences,
+    name_vectors,
+)
+from tpr_rnn.analysis.schema import Association, Change, Group, Likeness, Part
+from tpr_rnn.memory import FactoredMemory, Operation, key_rows, retrieved, row_weights
+from tpr_rnn.models import TPRRNN
+
+ENTITIES = ("e1", "e2")
+RELATIONS = ("r1", "r2", "r3")
+KEYS = {"write": ("e1", "r1"), "move": ("e1", "r2"), "backlink": ("e2", "r3")}
+"""The parts of a sentence that each operation uses as source and relation."""
+FOUND = {"write": "w_hat", "move": "m_hat", "backlink": "b_hat"}
+
+HELD = 0.5
+"""The memory holds an association while it gives back more than half of it."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The entities of a story, or its relations, in groups by direction."""
+
+    groups: tuple[Group, ...]
+    centres: Float[Tensor, "g d"]
+    """The mean of each group's vectors."""
+    of: dict[tuple[int, str], int]
+    """The group of a sentence's part."""
+    parts: dict[tuple[int, str], Part]
+
+    def nearest(
+        self, vectors: Float[Tensor, "*n d"]
+    ) -> tuple[Int[Tensor, "*n"], Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+        """The group whose direction each vector has most of, their cosine, and the strength."""
+        cosines = normalize(vectors, dim=-1) @ normalize(self.centres, dim=1).mT
+        group = cosines.abs().argmax(dim=-1)
+        cosine = cosines.gather(-1, group.unsqueeze(-1)).squeeze(-1)
+        length = vectors.norm(dim=-1) / self.centres.norm(dim=1)[group]
+        return group, cosine, cosine * length
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The nodes and relations of a story, and what each of its sentences says in them."""
+
+    entities: Kind
+    relations: Kind
+    parts: list[dict[str, Part]]
+    """For each sentence."""
+
+    def likenesses(self, vectors: Float[Tensor, "n e"]) -> list[Likeness]:
+        """What entity vectors are most like."""
+        if not self.entities.groups:
+            return [Likeness(None, 0.0, 0.0, "") for _ in vectors]
+        nearest = (column.tolist() for column in self.entities.nearest(vectors))
+        return [self._likeness(*found) for found in zip(*nearest, strict=True)]
+
+    def _likeness(self, node: int, cosine: float, strength: float) -> Likeness:
+        if cosine == 0:
+            return Likeness(None, 0.0, 0.0, "")
+        name = self.entities.groups[node].name.text if abs(cosine) >= MAJORITY else ""
+        return Likeness(node, cosine, strength, name)
+
+
+def story_graph(
+    model: TPRRNN,
+    words: Int[Tensor, "t w"],
+    tokens: Sequence[tuple[str, ...]],
+    said: dict[str, Float[Tensor, "t _"]],
+) -> Graph:
+    """Group and name what the sentences of a story say.
+
+    Args:
+        model: the model that has read them.
+        words: the sentences as word numbers.
+        tokens: the same as words.
+        said: e1, e2, r1, r2, r3 of every sentence.
+    """
+    turned = {
+        name: table.tolist() for name, table in influences(model, model.update, words).items()
+    }
+    occurrences = {
+        (t, name): Occurrence(name, sentence, tuple(turned[name][t][: len(sentence)]))
+        for t, sentence in enumerate(tokens)
+        for name in said
+    }
+    entities = _kind(ENTITIES, said, occurrences)
+    relations = _kind(RELATIONS, said, occurrences)
+    named = entities.parts | relations.parts
+    return Graph(
+        entities, relations, [{name: named[t, name] for name in said} for t in range(len(tokens))]
+    )
+
+
+def _kind(
+    names: tuple[str, ...],
+    said: dict[str, Float[Tensor, "t _"]],
+    occurrences: dict[tuple[int, str], Occurrence],
+) -> Kind:
+    vectors = torch.stack([said[name] for name in names], dim=1)  # t, part, d
+    places = [(t, name) for t in range(len(vectors)) for name in names]
+    vectors = vectors.flatten(0, 1)
+    labels = group_by_direction(vectors)
+    label = torch.tensor(labels, dtype=torch.int64)
+    count = max(labels, default=-1) + 1
+    centres = vectors.new_zeros(count, vectors.shape[1])
+    centres.index_add_(0, label, vectors).div_(label.bincount(minlength=count).unsqueeze(1))
+    cosines = torch.cosine_similarity(vectors, centres[label], dim=1).tolist()
+    found = [occurrences[place] for place in places]
+    parts = [
+        Part(name, group, cosine, occurrence.shares())
+        for name, group, cosine, occurrence in zip(
+            name_vectors(found, labels), labels, cosines, found, strict=True
+        )
+    ]
+    members: list[list[int]] = [[] for _ in range(count)]
+    for index, group in enumerate(labels):
+        members[group].append(index)
+    groups = (
+        Group(common_name([parts[n].name for n in own]), tuple(places[n] for n in own))
+        for own in members
+    )
+    return Kind(
+        tuple(groups),
+        centres,
+        of=dict(zip(places, labels, strict=True)),
+        parts=dict(zip(places, parts, strict=True)),
+    )
+
+
+def changes_by_sentence(graph: Graph, memory: FactoredMemory) -> list[tuple[Change, ...]]:
+    """What each operation of each sentence removed and added (figure 1 of the paper)."""
+    found = retrieved(memory.associations.parts(), memory.change, memory.operations)
+    made: list[list[Change]] = [[] for _ in graph.parts]
+    for index, operation in enumerate(memory.operations):
+        removed = found[FOUND[operation]][0]
+        added = removed + memory.change[0, :, index]
+        source, relation = KEYS[operation]
+        arrows = zip(graph.likenesses(removed), graph.likenesses(added), strict=True)
+        for t, (old, new) in enumerate(arrows):
+            key = (graph.entities.of[t, source], graph.relations.of[t, relation])
+            made[t].append(Change(operation, *key, old, new))
+    return [tuple(changes) for changes in made]
+
+
+def held_associations(graph: Graph, memory: FactoredMemory) -> list[tuple[Association, ...]]:
+    """The associations that the memory holds after each sentence.
+
+    The memory is read with every key that was told so far; of keys of one direction only the
+    latest counts, for it has overwritten most of the others.
+    """
+    if not graph.parts:
+        return []
+    rows = key_rows(memory.associations, memory.operations)
+    operations = len(memory.operations)
+    weights = row_weights(memory, rows.source, rows.relation)[0].unflatten(1, (-1, operations))
+    reads = torch.einsum("kto,tof->tkf", weights, memory.change[0]).cumsum(dim=0)
+    nodes, cosines, strengths = graph.entities.nearest(reads)
+    # An association is told as key x target; what of that is left is read with a key of length 1.
+    keys = torch.einsum("ke,kr->ker", rows.source[0], rows.relation[0]).flatten(1)
+    strengths = strengths / keys.square().sum(dim=1)
+    same_key = group_by_direction(keys)
+    table = [column.tolist() for column in (nodes, cosines, strengths)]
+    latest: dict[int, int] = {}
+    held = []
+    for t in range(len(graph.parts)):
+        for row in range(t * operations, (t + 1) * operations):
+            latest.pop(same_key[row], None)  # so that the order is that of the last use
+            latest[same_key[row]] = row
+        found = ((row, *(column[t][row] for column in table)) for row in latest.values())
+        held.append(
+            tuple(
+                _association(graph, memory.operations, row, node, cosine, strength)
+                for row, node, cosine, strength in found
+                if abs(cosine) >= MAJORITY and abs(strength) >= HELD
+            )
+        )
+    return held
+
+
+def _association(
+    graph: Graph,
+    operations: tuple[Operation, ...],
+    row: int,
+    target: int,
+    cosine: float,
+    strength: float,
+) -> Association:
+    sentence, index = divmod(row, len(operations))
+    source, relation = KEYS[operations[index]]
+    return Association(
+        source=graph.entities.of[sentence, source],
+        relation=graph.relations.of[sentence, relation],
+        target=target,
+        operation=operations[index],
+        sentence=sentence,
+        strength=strength,
+        cosine=cosine,
+    )

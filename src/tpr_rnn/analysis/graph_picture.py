@@ -1,0 +1,151 @@
+"""The memory after a story as a picture: nodes are entities, arrows are what it holds."""
+
+from pathlib import Path
+from typing import Any
+
+from tpr_rnn.analysis.explanation import node_name
+from tpr_rnn.analysis.schema import Association, Trace
+from tpr_rnn.pictures import check_format, pyplot, save_picture
+
+# Safe for the colour-blind, and with a line style each, so that colour is not the only sign.
+STYLES = {
+    "write": ("#0072B2", "solid", "write: what was told last"),
+    "move": ("#D55E00", "dashed", "move: what stood there before"),
+    "backlink": ("#009E73", "dotted", "backlink: the way back"),
+}
+BENDS = {"write": 0.05, "move": 0.14, "backlink": 0.05}
+"""How far an arrow swerves from the straight line, so that those between two nodes stand apart."""
+FOUND = "#FFF3C4"
+
+WIDTH, GAP, ROW = 10.0, 5.5, 0.55
+"""In inches: the picture, from column to column, from node to node."""
+SWEEPS = 8
+"""How often the columns are sorted by each other; they come to rest sooner."""
+
+Place = tuple[float, float]
+
+
+def draw_memory(trace: Trace, path: Path) -> None:
+    """Draw what the memory holds at the end of a trace, and what the question found in it."""
+    check_format(path)
+    plot = pyplot("analysis")
+    arrows = _arrows(trace)
+    columns = _columns(trace, arrows)
+    places = _places(columns)
+    height = ROW * max(1, *map(len, columns))
+    figure, axes = plot.subplots(figsize=(WIDTH, height + 1.3), layout="constrained")
+    axes.set(xlim=(-WIDTH / 2, WIDTH / 2), ylim=(-height / 2, height / 2), aspect="equal")
+    axes.axis("off")
+    boxes = {node: _draw_node(axes, trace, node, place) for node, place in places.items()}
+    for arrow in arrows:
+        _draw_arrow(axes, trace, arrow, places, boxes)
+    used = [STYLES[operation] for operation in trace.operations]
+    lines = [plot.Line2D([], [], color=color, linestyle=style) for color, style, _ in used]
+    figure.legend(lines, [label for _, _, label in used], loc="outside lower center", ncols=3)
+    figure.suptitle(_title(trace))
+    save_picture(figure, path)
+    plot.close(figure)
+
+
+def _arrows(trace: Trace) -> list[Association]:
+    """The arrows to draw: of several between two nodes by one operation, the latest."""
+    held = trace.sentences[-1].held if trace.sentences else ()
+    return list({(arrow.source, arrow.target, arrow.operation): arrow for arrow in held}.values())
+
+
+def _columns(trace: Trace, arrows: list[Association]) -> tuple[list[int], list[int]]:
+    """Nodes that sentences tell of as e1, and those that they tell of as e2.
+
+    Each column is sorted by where its neighbours stand in the other one: few arrows cross then.
+    """
+    nodes = sorted({node for arrow in arrows for node in (arrow.source, arrow.target)})
+    left: list[int] = []
+    right: list[int] = []
+    for node in nodes:
+        parts = [part for _, part in trace.nodes[node].members]
+        (left if 2 * parts.count("e1") >= len(parts) else right).append(node)
+    for _ in range(SWEEPS):
+        right = _sorted_by(right, left, arrows)
+        left = _sorted_by(left, right, arrows)
+    return left, right
+
+
+def _sorted_by(nodes: list[int], others: list[int], arrows: list[Association]) -> list[int]:
+    height = {node: index / len(others) for index, node in enumerate(others)}
+    mean = {}
+    for index, node in enumerate(nodes):
+        pairs = [{arrow.source, arrow.target} for arrow in arrows]
+        neighbours = [height[n] for pair in pairs if node in pair for n in pair if n in height]
+        mean[node] = sum(neighbours) / len(neighbours) if neighbours else index / len(nodes)
+    return sorted(nodes, key=lambda node: mean[node])
+
+
+def _places(columns: tuple[list[int], list[int]]) -> dict[int, Place]:
+    return {
+        node: (side * GAP / 2, ROW * ((len(column) - 1) / 2 - index))
+        for side, column in zip((-1, 1), columns, strict=True)
+        for index, node in enumerate(column)
+    }
+
+
+def _title(trace: Trace) -> str:
+    told = f"The memory after {len(trace.sentences)} sentences (number: which one told it last)"
+    if trace.question is None:
+        return told
+    return f"{trace.question.text}  {trace.question.answers[0].word}\n{told}"
+
+
+def _draw_node(axes: Any, trace: Trace, node: int, place: Place) -> Any:
+    """A box with the node's name and the inference steps that found it."""
+    steps = [
+        str(number)
+        for number, step in enumerate(trace.question.steps if trace.question else (), start=1)
+        if step.retrieved.node == node and step.retrieved.name
+    ]
+    text = node_name(trace, node)
+    if steps:
+        text += f"\nfound by step {', '.join(steps)}"
+    box = {
+        "boxstyle": "round,pad=0.3",
+        "facecolor": FOUND if steps else "white",
+        "edgecolor": "black" if steps else "#888888",
+    }
+    return axes.text(*place, text, ha="center", va="center", bbox=box, zorder=3).get_bbox_patch()
+
+
+def _draw_arrow(
+    axes: Any, trace: Trace, arrow: Association, places: dict[int, Place], boxes: dict[int, Any]
+) -> None:
+    color, style, _ = STYLES[arrow.operation]
+    start, end = places[arrow.source], places[arrow.target]
+    # Within a column the straight line runs through the nodes between.
+    bend = BENDS[arrow.operation] + (0.5 if start[0] == end[0] else 0)
+    axes.annotate(
+        "",
+        xy=end,
+        xytext=start,
+        arrowprops={
+            "arrowstyle": "-|>",
+            "connectionstyle": f"arc3,rad={bend}",
+            "color": color,
+            "linestyle": style,
+            "linewidth": 0.5 + 1.3 * min(abs(arrow.strength), 1.5),
+            "patchA": boxes[arrow.source],
+            "patchB": boxes[arrow.target],
+            "shrinkA": 1,
+            "shrinkB": 1,
+        },
+    )
+    # On the curve, not in its middle, where most arrows cross.
+    control = (
+        (start[0] + end[0]) / 2 + bend * (end[1] - start[1]),
+        (start[1] + end[1]) / 2 - bend * (end[0] - start[0]),
+    )
+    way = 0.42 if arrow.operation == "move" else 0.3
+    x, y = (
+        (1 - way) ** 2 * a + 2 * way * (1 - way) * c + way**2 * b
+        for a, b, c in zip(start, end, control, strict=True)
+    )
+    number = str(trace.skipped + arrow.sentence + 1)
+    paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+    axes.text(x, y, number, color=color, ha="center", va="center", fontsize=8, bbox=paper)

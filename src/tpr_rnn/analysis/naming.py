@@ -1,0 +1,169 @@
+"""Names for learned vectors: the words that they depend on.
+
+Nothing tells a model which of its vectors is "Mary". But a vector that turns when a word is taken
+out of its sentence stands for that word. So each word in turn is replaced by the average of all
+words that the model knows, and the vector's turn, 1 - cosine, is the word's *influence*.
+
+A model may have a favourite that the average word gives as well, so that no word turns it much.
+Then the other sentences of the story help: vectors of one direction form a *group*, and only words
+that all sentences of the group have count, the less the more they stand in others, too.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, normalize
+
+from tpr_rnn.models import TPRRNN
+from tpr_rnn.models.networks import EntityRelationNetworks
+
+MAJORITY = 0.5**0.5
+"""A vector is mostly another's direction from this cosine on: half of its squared length is."""
+
+WEAK = 0.1
+"""Words that turn a vector by less than this (a cosine of 0.9, or 26°) do not name it alone."""
+
+WORDS = 3
+"""A vector that depends on more words than this has no name: that would be the sentence again."""
+
+ALTERNATIVES = 3
+"""A group's name shows so many different wordings at most."""
+
+RARE = 4
+"""It leaves out wordings that are more than so many times rarer than the most frequent one."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a vector stands for, in words."""
+
+    text: str
+    """Empty where it stands for nothing that has a name."""
+    confidence: float
+    """Share of the influence on the vector that these words have, from 0 to 1."""
+
+
+NAMELESS = Name("", 0.0)
+
+
+def influences(
+    model: TPRRNN, networks: EntityRelationNetworks, words: Int[Tensor, "u w"]
+) -> dict[str, Float[Tensor, "u w"]]:
+    """How far each word of each sentence turns each of the networks' vectors: 1 - cosine.
+
+    Args:
+        model: a trained model.
+        networks: its update or its inference networks.
+        words: sentences or questions as word numbers; padding has no influence.
+    """
+    encoder = model.encoder
+    average = encoder.word_vectors.mean(dim=0)
+    part = (encoder.word_vectors[words] - average) * encoder.position_vectors  # u w v
+    sentence = encoder(words)
+    without = sentence.unsqueeze(1) - part
+    whole = networks.by_name(networks(sentence))
+    lacking = networks.by_name(networks(without.flatten(0, 1)))
+    found = {}
+    for name, vector in whole.items():
+        turned = lacking[name].unflatten(0, words.shape)
+        cosine = cosine_similarity(turned, vector.unsqueeze(1), dim=2).clamp(max=1)
+        found[name] = torch.where(words > 0, 1 - cosine, 0)
+    return found
+
+
+def group_by_direction(vectors: Float[Tensor, "n d"]) -> list[int]:
+    """The group of each vector: that which it is most like on average, or a new one.
+
+    Groups are numbered in the order of their first vectors, and a vector joins one only if it is
+    mostly of its direction.
+    """
+    unit = normalize(vectors, dim=1)
+    cosine = (unit @ unit.mT).double().numpy()
+    likeness = np.zeros((0, len(cosine)))  # of each group to each vector, summed over members
+    size = np.zeros(0)
+    groups: list[int] = []
+    for vector, to_others in enumerate(cosine):
+        mean = likeness[:, vector] / size
+        best = int(mean.argmax()) if len(mean) else 0
+        if not len(mean) or mean[best] < MAJORITY:
+            best = len(size)
+            likeness = np.vstack((likeness, np.zeros_like(to_others)))
+            size = np.append(size, 0)
+        likeness[best] += to_others
+        size[best] += 1
+        groups.append(best)
+    return groups
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A vector of a sentence: which of its parts it is, and how its words turn it."""
+
+    part: str
+    tokens: tuple[str, ...]
+    influence: tuple[float, ...]
+    """One number a token."""
+
+    def shares(self) -> tuple[float, ...]:
+        """The share of each token in all that turns the vector."""
+        total = sum(self.influence) or 1.0
+        return tuple(influence / total for influence in self.influence)
+
+
+def name_vectors(occurrences: Sequence[Occurrence], groups: Sequence[int]) -> list[Name]:
+    """A name for each vector of a story.
+
+    Args:
+        occurrences: what is known of each vector.
+        groups: the group of each, as `group_by_direction` gives it.
+    """
+    names = []
+    for occurrence, group in zip(occurrences, groups, strict=True):
+        rivals = [
+            (other, label == group)
+            for other, label in zip(occurrences, groups, strict=True)
+            if other.part == occurrence.part
+        ]
+        names.append(_name(occurrence, rivals))
+    return names
+
+
+def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> Name:
+    """The words that weigh at least half as much as the heaviest one."""
+    weights = list(occurrence.influence)
+    if max(weights) < WEAK:
+        group = [other for other, ours in rivals if ours]
+        if len(group) == len(rivals):
+            return NAMELESS
+        for index, token in enumerate(occurrence.tokens):
+            here = sum(token in other.tokens for other in group)
+            everywhere = sum(token in other.tokens for other, _ in rivals)
+            weights[index] *= here / everywhere if here == len(group) else 0
+    chosen = [
+        (token, weight)
+        for token, weight in zip(occurrence.tokens, weights, strict=True)
+        if weight >= max(weights) / 2 and token[0].isalnum()
+    ]
+    confidence = sum(weight for _, weight in chosen) / (sum(weights) or 1.0)
+    if confidence < 0.5 or len(chosen) > WORDS:
+        return NAMELESS
+    return Name(" ".join(token for token, _ in chosen), confidence)
+
+
+def common_name(names: Sequence[Name]) -> Name:
+    """One name for a group: the words that its vectors' names share, or the names themselves."""
+    confidence = sum(name.confidence for name in names) / len(names)
+    if confidence < 0.5:
+        return NAMELESS
+    (first, most), *others = Counter(name.text for name in names if name.text).most_common()
+    usual = [first, *(text for text, times in others if times >= most / RARE)]
+    shared = [word for word in first.split() if all(word in text.split() for text in usual)]
+    if shared:
+        return Name(" ".join(shared), confidence)
+    more = ["..."] if len(usual) > ALTERNATIVES else []
+    return Name(" / ".join(usual[:ALTERNATIVES] + more), confidence)

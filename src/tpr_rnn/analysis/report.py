@@ -1,0 +1,237 @@
+"""The analysis of a model: what its representations hold, in numbers, pictures and lists.
+
+Written to a directory:
+
+report.json, report.md     the numbers
+sentences, questions       all matrices side by side (.png, .svg)
+e1, e2, r1, r2, r3         a matrix with its sentences (.png, .svg), and the same as a list (.txt)
+n, l1, l2, l3              the same for the questions
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tpr_rnn.analysis.clustering import Clusters, Vectors, agreement, cluster, orthogonality
+from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
+from tpr_rnn.analysis.sentences import ASPECTS, aspects
+from tpr_rnn.analysis.trust import measure_trust
+from tpr_rnn.data.babi import Story
+from tpr_rnn.models.networks import EntityRelationNetworks
+from tpr_rnn.models.reader import Reader
+
+AGREES = 0.5
+"""Captions name aspects from this agreement on."""
+
+OVERVIEW = 500
+"""The matrices side by side show so many texts at most, chosen at random."""
+
+
+@dataclass(frozen=True)
+class Represented:
+    """Texts and what one half of the model makes of them."""
+
+    kind: str
+    """"sentences" or "questions"."""
+    texts: Sequence[str]
+    vectors: Mapping[str, Vectors]
+    """By the paper's names."""
+
+    def some(self, rows: Sequence[int]) -> "Represented":
+        """Only these texts."""
+        kept = {name: vectors[rows] for name, vectors in self.vectors.items()}
+        return Represented(self.kind, [self.texts[row] for row in rows], kept)
+
+
+def analyze(
+    reader: Reader, stories: Sequence[Story], out: Path, *, sample: int, seed: int
+) -> dict[str, Any]:
+    """Analyse a model on the sentences and questions of stories; draw and list them.
+
+    Args:
+        reader: a trained model.
+        stories: where the different sentences and questions come from.
+        out: an existing directory.
+        sample: texts in a picture with labels; chosen at random if there are more.
+        seed: of that choice.
+
+    Returns:
+        The numbers, for `write_report`.
+    """
+    sentences = list(dict.fromkeys(told for story in stories for told in story.sentences))
+    questions = list(
+        dict.fromkeys(question.text for story in stories for question in story.questions)
+    )
+    model = reader.model.eval()
+    report: dict[str, Any] = {"seed": seed, "sample": sample}
+    for kind, texts, networks in (
+        ("sentences", sentences, model.update),
+        ("questions", questions, model.inference),
+    ):
+        whole = _represent(reader, kind, texts, networks)
+        report[kind] = _measure(whole)
+        _draw(whole, report[kind], out, sample, seed)
+    report["trust"] = measure_trust(reader, stories, sentences, seed)
+    return report
+
+
+def write_report(report: Mapping[str, Any], out: Path) -> None:
+    """Write the numbers of an analysis, for programs and for people."""
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+    (out / "report.md").write_text(as_markdown(report), "utf-8")
+
+
+@torch.no_grad()
+def _represent(
+    reader: Reader, kind: str, texts: Sequence[str], networks: EntityRelationNetworks
+) -> Represented:
+    vectors = networks.by_name(networks(reader.model.encoder(reader.words(texts))))
+    return Represented(kind, texts, {name: part.double().numpy() for name, part in vectors.items()})
+
+
+def _measure(whole: Represented) -> dict[str, Any]:
+    said = [aspects(text) for text in whole.texts]
+    found: dict[str, Any] = {
+        "texts": len(whole.texts),
+        "understood": sum(map(bool, said)),
+        "representations": {},
+    }
+    for name, vectors in whole.vectors.items():
+        label = cluster(vectors).label
+        within, between = orthogonality(vectors, label)
+        found["representations"][name] = {
+            "clusters": int(label.max(initial=-1)) + 1,
+            "cosine_within": round(within, 4),
+            "cosine_between": None if between is None else round(between, 4),
+            "agreement": {key: round(value, 4) for key, value in agreement(label, said).items()},
+        }
+    return found
+
+
+def agreements(measured: Mapping[str, Any]) -> str:
+    """The aspects with which the clusters of a representation agree best."""
+    ranked = sorted(measured["agreement"].items(), key=lambda pair: -pair[1])
+    good = [f"{aspect} {value:.2f}" for aspect, value in ranked if value >= AGREES]
+    return ", ".join(good[:2]) or "none over 0.5"
+
+
+def _draw(
+    whole: Represented, measured: Mapping[str, Any], out: Path, sample: int, seed: int
+) -> None:
+    numbers = measured["representations"]
+    many = whole.some(_sample(len(whole.texts), OVERVIEW, seed))
+    captions = {
+        name: f"{found['clusters']} clusters\n{agreements(found)}"
+        for name, found in numbers.items()
+    }
+    title = f"{_chosen(many, whole)}; below: agreement of the clusters with what is said (AMI)"
+    draw_matrices(_clusters(many), captions, title, out / whole.kind)
+    few = whole.some(_sample(len(whole.texts), sample, seed))
+    for name, clusters in _clusters(few).items():
+        in_all = f"all: {numbers[name]['clusters']} clusters, AMI: {agreements(numbers[name])}"
+        draw_matrix(name, few.texts, clusters, f"{_chosen(few, whole)}\n({in_all})", out / name)
+        (out / f"{name}.txt").write_text(_list(few.texts, clusters), "utf-8")
+
+
+def _chosen(some: Represented, whole: Represented) -> str:
+    if len(some.texts) == len(whole.texts):
+        return f"all {len(whole.texts)} different {whole.kind}"
+    return f"{len(some.texts)} of {len(whole.texts)} different {whole.kind}"
+
+
+def _clusters(represented: Represented) -> dict[str, Clusters]:
+    return {name: cluster(vectors) for name, vectors in represented.vectors.items()}
+
+
+def _sample(count: int, most: int, seed: int) -> list[int]:
+    """All rows if they are few enough, else some of them at random, in their order."""
+    if count <= most:
+        return list(range(count))
+    rows = np.random.default_rng(seed).choice(count, size=most, replace=False)
+    return sorted(rows.tolist())
+
+
+def _list(texts: Sequence[str], clusters: Clusters) -> str:
+    """The texts in the order of the picture, a blank line between two clusters."""
+    lines: list[str] = []
+    before = None
+    for row in clusters.order.tolist():
+        if before is not None and clusters.label[row] != before:
+            lines.append("")
+        before = clusters.label[row]
+        lines.append(f"{row + 1:4}: {texts[row]}")
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(report: Mapping[str, Any]) -> str:
+    """The numbers of a report as tables."""
+    lines = [
+        "# What the representations hold",
+        "",
+        "Clusters are of one direction (average linkage, mean cosine at least 0.71). *within*:",
+        "mean cosine of a vector with the middle of its cluster; *between*: mean |cosine| of two",
+        "middles, 0 if the clusters are orthogonal. The other columns: adjusted mutual information",
+        "of the clusters with what the texts say; 1 is the same division, 0 is chance.",
+    ]
+    for kind in ("sentences", "questions"):
+        lines += ["", *_table(kind, report[kind])]
+    return "\n".join([*lines, "", *_trust(report["trust"])]) + "\n"
+
+
+def _table(kind: str, measured: Mapping[str, Any]) -> list[str]:
+    represented = measured["representations"]
+    known = [
+        aspect
+        for aspect in ASPECTS
+        if any(aspect in numbers["agreement"] for numbers in represented.values())
+    ]
+    head = ["", "clusters", "within", "between", *known]
+    rows = [
+        f"## {measured['texts']} different {kind}",
+        "",
+        f"{measured['understood']} of them were understood.",
+        "",
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+    ]
+    for name, numbers in represented.items():
+        agreements = numbers["agreement"]
+        best = max(agreements.values(), default=None)
+        cells = [name, str(numbers["clusters"]), _number(numbers["cosine_within"])]
+        cells.append(_number(numbers["cosine_between"]))
+        for aspect in known:
+            text = _number(agreements.get(aspect))
+            cells.append(f"**{text}**" if agreements.get(aspect) == best else text)
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def _trust(trust: Mapping[str, Any]) -> list[str]:
+    named, right = trust["named"], trust["named_rightly"]
+    return [
+        "## Names and explanations",
+        "",
+        f"{trust['questions']} questions were traced. A name is right if it has the word whose",
+        "exchange for another, as the data have it, turns the vector most.",
+        "",
+        "| | named | of these rightly |",
+        "|---|---|---|",
+        *(f"| {name} | {_share(named[name])} | {_share(right.get(name))} |" for name in named),
+        "",
+        f"Explanations of the {trust['answered']} right answers mention "
+        f"{_share(trust['supports_mentioned'])} of the supporting",
+        f"sentences, and {_share(trust['sentences_mentioned'])} of all sentences.",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"

@@ -1,0 +1,92 @@
+"""One trace for every view: what the memory holds after each sentence, and why it answers so.
+
+    reader = Reader.load("runs/task-1")
+    found = trace(reader, ["Mary went to the kitchen.", "John left."], "Where is Mary?")
+    found.as_json()
+
+`schema` documents all that it holds. Every number is computed from the model and nothing is
+simulated; the tests compare them with the step-by-step memory.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from tpr_rnn.analysis.asking import trace_question
+from tpr_rnn.analysis.graph import changes_by_sentence, held_associations, story_graph
+from tpr_rnn.analysis.schema import Told, Trace
+from tpr_rnn.data.vocabulary import tokenize
+from tpr_rnn.errors import UserError
+from tpr_rnn.memory import (
+    Associations,
+    FactoredMemory,
+    Operation,
+    check_operations,
+    parallel,
+)
+from tpr_rnn.models.reader import Reader
+
+
+@torch.no_grad()
+def trace(
+    reader: Reader,
+    story: Sequence[str],
+    question: str | None = None,
+    *,
+    operations: Sequence[str] | None = None,
+    top: int = 5,
+) -> Trace:
+    """Follow a story, and a question about it, through a model's memory.
+
+    Args:
+        reader: a trained model with its words; unknown words are an error that names them.
+        story: the sentences, in order; the last `reader.story_cap` of them count.
+        question: asked after the last sentence; None: only the story is followed.
+        operations: use only these memory operations of the model's, to see what the others are
+            good for; None: all that it was trained with.
+        top: how many answers to give.
+    """
+    model = reader.model.eval()
+    used = _operations(reader, operations)
+    reader.check([*story] if question is None else [*story, question])
+    texts = reader.as_read(story)
+    words = reader.words(texts)
+    said = model.update.by_name(model.update(model.encoder(words)))
+    associations = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
+    _, memory = parallel(associations, operations=used, chunk=len(texts))
+    assert isinstance(memory, FactoredMemory)  # told in one piece, from nothing
+    tokens = [tokenize(text) for text in texts]
+    graph = story_graph(model, words, tokens, said)
+    made = changes_by_sentence(graph, memory)
+    held = held_associations(graph, memory)
+    return Trace(
+        skipped=len(story) - len(texts),
+        operations=used,
+        nodes=graph.entities.groups,
+        relations=graph.relations.groups,
+        sentences=tuple(
+            Told(text, tokens[t], graph.parts[t], made[t], held[t]) for t, text in enumerate(texts)
+        ),
+        similarity={name: _cosines(part) for name, part in said.items()},
+        question=None
+        if question is None
+        else trace_question(reader, graph, memory, reader.as_asked(question), top),
+    )
+
+
+def _operations(reader: Reader, wanted: Sequence[str] | None) -> tuple[Operation, ...]:
+    trained = reader.model.operations
+    used = trained if wanted is None else check_operations(wanted)
+    for name in used:
+        if name not in trained:
+            raise UserError(
+                f"the model was trained without {name}; its operations are {', '.join(trained)}"
+            )
+    return used
+
+
+def _cosines(vectors: Tensor) -> tuple[tuple[float, ...], ...]:
+    unit = normalize(vectors, dim=1)
+    return tuple(map(tuple, (unit @ unit.mT).tolist()))

@@ -1,0 +1,73 @@
+"""`tpr-rnn analyze`: what the representations of a trained model hold."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from tpr_rnn.cli.options import DataOption, JsonOption, RunArgument, data_directory, print_json
+from tpr_rnn.errors import UserError
+
+
+def analyze(
+    run: RunArgument,
+    *,
+    data: DataOption = None,
+    out: Annotated[
+        Path | None, Parameter(help="Directory for the report; absent: analysis/ in the run's.")
+    ] = None,
+    split: Annotated[
+        Literal["train", "valid", "test"], Parameter(help="Stories to take the sentences from.")
+    ] = "valid",
+    sample: Annotated[
+        int, Parameter(help="Sentences in a picture with labels, chosen at random if more.")
+    ] = 50,
+    seed: Annotated[int, Parameter(help="Of every random choice.")] = 0,
+    json: JsonOption = False,
+) -> int:
+    """Cluster what a model makes of sentences and questions: measure, draw and list it."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from tpr_rnn.analysis import report
+    from tpr_rnn.data.corpus import GENERATED
+    from tpr_rnn.models.reader import Reader
+    from tpr_rnn.training.run import corpus_for
+
+    if sample < 2:
+        raise UserError(f"--sample must be 2 or more, not {sample}")
+    if seed < 0:
+        raise UserError(f"--seed must be 0 or more, not {seed}")
+    if run.is_file():
+        run = run.parent
+    reader = Reader.load(run)
+    directory = data_directory(data)
+    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
+    console.print("reading the stories", style="dim")
+    corpus, _ = corpus_for(run, directory, [split])
+    stories = list(corpus.all_stories())
+    texts = dict.fromkeys(text for story in stories for text in story.sentences)
+    texts |= dict.fromkeys(asked.text for story in stories for asked in story.questions)
+    try:
+        reader.check(list(texts))
+    except UserError as error:
+        raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
+    out = out or run / "analysis"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out}: cannot be made ({error.strerror})") from error
+    console.print("clustering and drawing", style="dim")
+    document: dict[str, Any] = {
+        "tasks": sorted(corpus.stories),
+        "data": corpus.name,
+        "data_sha256": corpus.sha256,
+        "split": split,
+        **report.analyze(reader, stories, out, sample=sample, seed=seed),
+    }
+    report.write_report(document, out)
+    console.print(Markdown(report.as_markdown(document)), soft_wrap=False)
+    console.print(f"Saved in {out}: report.md, report.json, pictures and lists")
+    if json:
+        print_json(document)
+    return 0

@@ -1,0 +1,55 @@
+"""A model that nobody trained: its weights are set by hand, so that all it does is known.
+
+"Mary went to the kitchen." says e1 = mary, e2 = kitchen and three relations that are always the
+same: r1 (is at), r2 (was at) and r3 (has in it). "Where is Mary?" asks from n = mary along r1, and
+"Where was Mary?" along r2.
+"""
+
+import torch
+
+from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.models import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.reader import Reader
+
+NAMES = ("mary", "john")
+PLACES = ("kitchen", "garden", "office")
+OTHERS = ("went", "to", "the", ".", "where", "is", "was", "?")
+ENTITIES = (*NAMES, *PLACES)
+GAIN = 1.5
+
+
+def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
+    vocabulary = Vocabulary([*ENTITIES, *OTHERS])
+    size = len(vocabulary)
+    config = TPRRNNConfig(
+        vocabulary_size=size,
+        words=6,
+        hidden_size=size,
+        entity_size=2 * len(ENTITIES),
+        relation_size=4,
+        operations=operations,
+        unit_vectors=True,
+    )
+    model = TPRRNN(config, generator=torch.Generator().manual_seed(0)).double()
+    number = vocabulary.number
+    with torch.no_grad():
+        model.encoder.word_vectors.copy_(torch.eye(size))
+        model.encoder.position_vectors.fill_(1.0)
+        for networks in (model.update, model.inference):
+            networks.hidden_weight.copy_(torch.eye(size).expand_as(networks.hidden_weight))
+            for weights in (networks.entity_weight, networks.relation_weight):
+                weights.zero_()
+        for network, words in ((0, NAMES), (1, PLACES)):
+            for word in words:
+                model.update.entity_weight[network, number(word), ENTITIES.index(word)] = GAIN
+        for word in NAMES:
+            model.inference.entity_weight[0, number(word), ENTITIES.index(word)] = GAIN
+        for relation in range(3):
+            model.update.relation_bias[relation, 0, relation] = GAIN
+        model.inference.relation_weight[0, number("is"), 0] = GAIN
+        model.inference.relation_weight[0, number("was"), 1] = GAIN
+        model.inference.relation_bias[1:, 0, 3] = GAIN  # l2, l3: a relation that nothing has
+        model.output.zero_()
+        for word in ENTITIES:
+            model.output[ENTITIES.index(word), number(word)] = 4.0
+    return Reader(model.eval(), vocabulary)

@@ -1,0 +1,125 @@
+"""The explanation says in English what a trace holds, and the picture draws it."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from analysis.handmade import ENTITIES, GAIN, handmade_reader
+from tpr_rnn.analysis.explanation import explain, node_name
+from tpr_rnn.analysis.graph_picture import _columns, draw_memory
+from tpr_rnn.analysis.naming import Name
+from tpr_rnn.analysis.trace import trace
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.reader import Reader
+
+STORY = [
+    "Mary went to the kitchen.",
+    "John went to the garden.",
+    "Mary went to the office.",
+]
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return handmade_reader()
+
+
+def test_it_says_what_each_step_found_and_where_that_was_told(reader) -> None:
+    lines = list(explain(trace(reader, STORY, "Where is Mary?")))
+    assert lines[0] == "Why office?"
+    assert lines[1] == "  1. From mary the memory leads to office."
+    assert lines[2] == "     100% told by 3: Mary went to the office."
+    assert lines[3].startswith("     By itself this says office (")
+    assert "  2. From office the memory leads to nothing." in lines
+    assert any(line.startswith('  The lead of "office" over "') for line in lines)
+    assert "  Without sentence 3 it would be kitchen." in lines
+    assert "  mary -> office (100%, 3), earlier kitchen (100%, 3)" in lines
+    assert "  garden -> john (100%, 2)" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_sentences_keep_their_numbers_when_the_first_are_not_read(reader) -> None:
+    short = Reader(reader.model, reader.vocabulary, story_cap=2)
+    lines = list(explain(trace(short, STORY, "Where is John?")))
+    assert "     100% told by 2: John went to the garden." in lines
+    assert "  john -> garden (100%, 2)" in lines
+
+
+def test_the_steps_that_speak_against_an_answer_are_named(reader) -> None:
+    with torch.no_grad():
+        reader.model.norms[1].shift.fill_(1.0)  # step 2 finds nothing and gives a constant
+        reader.model.output[:, reader.vocabulary.number("garden")] += 0.5
+    text = " ".join(" ".join(explain(trace(reader, STORY, "Where is Mary?"))).split())
+    assert 'The lead of "office" over "garden" comes from step 1 (' in text
+    assert ", against step 2 (-" in text
+
+
+def test_a_mixture_is_called_so(reader) -> None:
+    where = reader.vocabulary.number("where")
+    with torch.no_grad():  # asks from mary and john, for where they are and where they were
+        reader.model.inference.entity_weight[0, where, ENTITIES.index("john")] = GAIN
+        reader.model.inference.relation_weight[0, where, 1] = GAIN / 2
+    lines = list(explain(trace(reader, STORY, "Where is Mary?")))
+    found = lines[1].removeprefix("  1. From where mary the memory leads to ").removesuffix(".")
+    assert sorted(found.split(" + ")[:2]) == ["garden", "office"]
+    assert found.split(" + ")[2] == "kitchen"
+    assert lines[4].endswith("% told by 1: Mary went to the kitchen.")
+
+
+def test_no_story_is_no_reason(reader) -> None:
+    lines = list(explain(trace(reader, [], "Where is Mary?")))
+    assert lines[1:] == ["  Nothing was told, so this is a guess."]
+    assert list(explain(trace(reader, []))) == []
+
+
+def test_an_answer_that_needs_no_sentence_says_so(reader) -> None:
+    lines = list(explain(trace(reader, [STORY[0], STORY[0]], "Where is Mary?")))
+    assert "  Without any one of the sentences it would still be kitchen." in lines
+
+
+def test_nodes_without_a_name_of_their_own_have_numbers(reader) -> None:
+    found = trace(reader, STORY)
+    names = ["mary", "kitchen", "mary", "", "mary"]
+    nodes = tuple(
+        dataclasses.replace(node, name=Name(name, 1.0))
+        for node, name in zip(found.nodes, names, strict=True)
+    )
+    found = dataclasses.replace(found, nodes=nodes)
+    assert [node_name(found, node) for node in range(5)] == [
+        "mary",
+        "kitchen",
+        "mary (2)",
+        "[entity 4]",
+        "mary (3)",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_the_picture_of_a_story_is_always_the_same(reader, tmp_path, suffix) -> None:
+    files = [tmp_path / f"{name}.{suffix}" for name in ("one", "two")]
+    for file in files:
+        draw_memory(trace(reader, STORY, "Where is Mary?"), file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_the_picture_of_an_empty_memory_can_be_drawn(reader, tmp_path) -> None:
+    draw_memory(trace(reader, []), tmp_path / "empty.png")
+    assert (tmp_path / "empty.png").exists()
+
+
+def test_neighbours_in_the_picture_stand_beside_each_other(reader) -> None:
+    swapped = ["Mary went to the garden.", "John went to the kitchen."]
+    found = trace(reader, [*STORY[:2], *swapped], operations=["write"])
+    left, right = _columns(found, list(found.sentences[-1].held))
+    places = {"mary": "garden", "john": "kitchen"}
+    assert [places[node_name(found, node)] for node in left] == [
+        node_name(found, node) for node in right
+    ]
+
+
+def test_a_picture_that_cannot_be_written_is_named(reader, tmp_path) -> None:
+    with pytest.raises(UserError, match=r"g\.jpg: a picture's name ends in \.png"):
+        draw_memory(trace(reader, STORY), tmp_path / "g.jpg")
+    with pytest.raises(UserError, match="cannot be written"):
+        draw_memory(trace(reader, STORY), tmp_path / "nowhere" / "g.png")

@@ -1,0 +1,327 @@
+"""A trace says what happens in the memory: exactly, and in words."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from analysis.handmade import ENTITIES, handmade_reader
+from tpr_rnn.analysis.naming import MAJORITY
+from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.errors import UserError
+from tpr_rnn.memory import Associations, sequential
+from tpr_rnn.models import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.reader import Reader
+
+STORY = [
+    "Mary went to the kitchen.",
+    "John went to the garden.",
+    "Mary went to the office.",
+]
+KEYS = {"write": ("e1", "r1"), "move": ("e1", "r2"), "backlink": ("e2", "r3")}
+SUBSETS = [("write",), ("backlink",), ("write", "move"), ("write", "move", "backlink")]
+WORDS = ("mary", "john", "went", "took", "milk", "home", "there", ".", "where", "is", "?")
+RANDOM_STORY = (
+    "Mary went home.",
+    "John took milk there.",
+    "Mary took milk.",
+    "John went home.",
+    "John went home.",
+    "Milk is there.",
+)
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return handmade_reader()
+
+
+def random_reader(operations, **settings) -> Reader:
+    """Random weights, keys near length 1: nothing is tidy, and all can be computed."""
+    vocabulary = Vocabulary(WORDS)
+    config = TPRRNNConfig(
+        vocabulary_size=len(vocabulary),
+        words=5,
+        entity_size=4,
+        relation_size=3,
+        operations=operations,
+        embedding_scale=3.0,
+        **settings,
+    )
+    model = TPRRNN(config, generator=torch.Generator().manual_seed(1)).double().eval()
+    with torch.no_grad():
+        for norm in model.norms:
+            norm.shift.fill_(0.3)  # so that an empty memory has one likeliest answer, too
+    return Reader(model, vocabulary)
+
+
+def said_by(reader, story) -> dict[str, torch.Tensor]:
+    model = reader.model
+    return model.update.by_name(model.update(model.encoder(reader.words(story))))
+
+
+def names(trace, attribute="nodes"):
+    return [group.name.text for group in getattr(trace, attribute)]
+
+
+@pytest.mark.parametrize("unit", [True, False], ids=["unit", "any length"])
+@pytest.mark.parametrize("time", [0, 1, 6])
+@pytest.mark.parametrize("operations", SUBSETS, ids="+".join)
+def test_every_number_is_that_of_the_step_by_step_memory(operations, time, unit) -> None:
+    reader = random_reader(operations, unit_vectors=unit)
+    story = list(RANDOM_STORY[:time])
+    found = trace(reader, story, "Where is John?")
+    with torch.no_grad():
+        check_numbers(reader, story, found)
+
+
+def check_numbers(reader, story, found) -> None:
+    model, operations = reader.model, reader.model.operations
+    said = said_by(reader, story)
+    whole = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
+    centres = [torch.stack([said[part][t] for t, part in g.members]).mean(0) for g in found.nodes]
+
+    def nearest(vector):
+        """Node, cosine and strength of a vector, by hand."""
+        cosines = [float(torch.cosine_similarity(vector, c, dim=0)) for c in centres]
+        node = max(range(len(centres)), key=lambda n: abs(cosines[n]))
+        return node, cosines[node], float(vector @ centres[node] / (centres[node] ** 2).sum())
+
+    def assert_like(likeness, vector) -> None:
+        if vector.norm() < 1e-12:
+            assert (likeness.node, likeness.cosine, likeness.strength) == (None, 0, 0)
+            return
+        node, cosine, strength = nearest(vector)
+        assert likeness.node == node
+        assert likeness.cosine == pytest.approx(cosine, abs=1e-9)
+        assert likeness.strength == pytest.approx(strength, abs=1e-9)
+        assert bool(likeness.name) <= (abs(cosine) >= MAJORITY)
+
+    memory = torch.zeros(4, 3, 4, dtype=torch.float64)
+    for t, sentence in enumerate(found.sentences):
+        before = memory
+        _, dense = sequential(whole.between(0, t + 1), operations=operations)
+        memory = dense.tensor[0]
+        e1, e2, r1, r2, r3 = (said[name][t] for name in ("e1", "e2", "r1", "r2", "r3"))
+        w_hat, m_hat, b_hat = (
+            torch.einsum("e,r,erf->f", entity, relation, before)
+            for entity, relation in ((e1, r1), (e1, r2), (e2, r3))
+        )
+        arrows = {"write": (w_hat, e2), "move": (m_hat, w_hat), "backlink": (b_hat, e1)}
+        assert [change.operation for change in sentence.changes] == list(operations)
+        for change in sentence.changes:
+            assert_like(change.removed, arrows[change.operation][0])
+            assert_like(change.added, arrows[change.operation][1])
+            source, relation = KEYS[change.operation]
+            assert change.source == sentence.parts[source].group
+            assert change.relation == sentence.parts[relation].group
+
+        # Every key that was told, unless a later one is mostly of its direction.
+        told = [(s, name) for s in range(t + 1) for name in operations]
+        key_of = {row: tuple(said[part][row[0]] for part in KEYS[row[1]]) for row in told}
+        tensor_of = {row: torch.outer(*key).flatten() for row, key in key_of.items()}
+        held = {(arrow.sentence, arrow.operation): arrow for arrow in sentence.held}
+        for row, key in key_of.items():
+            node, cosine, strength = nearest(torch.einsum("e,r,erf->f", *key, memory))
+            strength /= float((tensor_of[row] ** 2).sum())
+            if row in held:
+                arrow = held[row]
+                assert arrow.target == node
+                assert arrow.cosine == pytest.approx(cosine, abs=1e-9)
+                assert arrow.strength == pytest.approx(strength, abs=1e-9)
+                assert abs(cosine) >= MAJORITY
+                assert abs(strength) >= 0.5
+            elif abs(cosine) >= MAJORITY and abs(strength) >= 0.5:
+                later = told[told.index(row) + 1 :]
+                assert any(
+                    torch.cosine_similarity(tensor_of[row], tensor_of[other], dim=0) > 0.4
+                    for other in later
+                ), f"{row} is missing"
+
+    asked = model.inference.by_name(
+        model.inference(model.encoder(reader.words([found.question.text])))
+    )
+    changes, _ = sequential(whole, operations=operations)
+    entity, logits = asked["n"][0], 0
+    for number, step in enumerate(found.question.steps, start=1):
+        relation = asked[f"l{number}"][0]
+        retrieved = torch.einsum("e,r,erf->f", entity, relation, memory)
+        assert_like(step.retrieved, retrieved)
+        from_rows = torch.zeros(4, dtype=torch.float64)
+        for row in step.rows:
+            source, name = (said[part][row.sentence] for part in KEYS[row.operation])
+            assert row.weight == pytest.approx(float((source @ entity) * (name @ relation)))
+            change = changes[0, row.sentence, operations.index(row.operation)]
+            assert row.share == pytest.approx(
+                float(row.weight * change @ retrieved / (retrieved @ retrieved))
+            )
+            from_rows += row.weight * change
+        from_told = torch.zeros(4, dtype=torch.float64)
+        for origin in step.origins:
+            content = said[origin.part][origin.sentence]
+            assert origin.node == found.sentences[origin.sentence].parts[origin.part].group
+            assert origin.share == pytest.approx(
+                float(origin.weight * content @ retrieved / (retrieved @ retrieved))
+            )
+            from_told += origin.weight * content
+        torch.testing.assert_close(from_rows, retrieved, rtol=0, atol=1e-10)
+        torch.testing.assert_close(from_told, retrieved, rtol=0, atol=1e-10)
+        entity = model.norms[number - 1](retrieved.unsqueeze(0))[0]
+        alone = entity @ model.output
+        logits = logits + alone
+        best, rival = (reader.vocabulary.number(a.word) for a in found.question.answers[:2])
+        assert step.margin == pytest.approx(float(alone[best] - alone[rival]))
+        assert step.answers[0].probability == pytest.approx(float(alone.softmax(0).max()))
+    assert found.question.margin == pytest.approx(float(logits[best] - logits[rival]))
+    expected = reader.answer(story, found.question.text)
+    assert [a.word for a in found.question.answers] == [a.word for a in expected]
+    assert found.question.answers[0].probability == pytest.approx(expected[0].probability)
+    for t, answer in enumerate(found.question.without):
+        other = reader.answer(story[:t] + story[t + 1 :], found.question.text)[0]
+        assert (answer.word, answer.probability) == (other.word, pytest.approx(other.probability))
+    assert len(found.question.without) == len(story)
+
+
+def test_entities_have_the_names_of_their_words(reader) -> None:
+    found = trace(reader, STORY)
+    assert names(found) == ["mary", "kitchen", "john", "garden", "office"]
+    assert all(group.name.confidence > 0.8 for group in found.nodes)
+    assert found.nodes[0].members == ((0, "e1"), (2, "e1"))
+    first = found.sentences[0]
+    assert first.tokens == ("mary", "went", "to", "the", "kitchen", ".")
+    assert first.parts["e2"].name.text == "kitchen"
+    assert first.parts["e2"].words.index(max(first.parts["e2"].words)) == 4
+    assert sum(first.parts["e2"].words) == pytest.approx(1)
+
+
+def test_what_never_changes_has_no_name(reader) -> None:
+    found = trace(reader, STORY)
+    assert names(found, "relations") == ["", "", ""]
+    assert {group.name.confidence for group in found.relations} == {0.0}
+
+
+def test_the_memory_after_each_sentence_reads_like_the_story(reader) -> None:
+    found = trace(reader, STORY)
+    node = names(found)
+
+    def arrows(sentence):
+        return {(node[a.source], a.operation, node[a.target]) for a in sentence.held}
+
+    assert arrows(found.sentences[0]) == {
+        ("mary", "write", "kitchen"),
+        ("kitchen", "backlink", "mary"),
+    }
+    assert arrows(found.sentences[2]) == {
+        ("mary", "write", "office"),
+        ("mary", "move", "kitchen"),
+        ("john", "write", "garden"),
+        ("kitchen", "backlink", "mary"),
+        ("garden", "backlink", "john"),
+        ("office", "backlink", "mary"),
+    }
+    last_used = [arrow.sentence for arrow in found.sentences[2].held]
+    assert last_used == sorted(last_used)
+    for arrow in found.sentences[2].held:
+        assert arrow.strength == pytest.approx(1, abs=1e-6)
+    write, move, _ = found.sentences[2].changes
+    assert (write.removed.name, write.added.name) == ("kitchen", "office")
+    assert (move.removed.name, move.added.name) == ("", "kitchen")
+
+
+def test_a_question_shows_from_which_sentence_its_answer_came(reader) -> None:
+    found = trace(reader, STORY, "Where is Mary?").question
+    assert found.answers[0].word == "office"
+    assert found.parts["n"].name.text == "mary"
+    assert found.parts["n"].group == 0
+    assert found.parts["l1"].name.text == "is"
+    step = found.steps[0]
+    assert step.retrieved.name == "office"
+    best = max(step.origins, key=lambda origin: origin.share)
+    assert (best.sentence, best.part, best.share) == (2, "e2", pytest.approx(1))
+    assert [answer.word for answer in found.without] == ["office", "office", "kitchen"]
+
+
+def test_what_was_moved_is_traced_to_the_sentence_that_told_it(reader) -> None:
+    step = trace(reader, STORY, "Where was Mary?").question.steps[0]
+    assert step.retrieved.name == "kitchen"
+    row = max(step.rows, key=lambda row: row.share)
+    assert (row.sentence, row.operation) == (2, "move")
+    origin = max(step.origins, key=lambda origin: origin.share)
+    assert (origin.sentence, origin.part) == (0, "e2")
+
+
+def test_an_operation_can_be_switched_off(reader) -> None:
+    question = "Where was Mary?"
+    whole = trace(reader, STORY, question)
+    ablated = trace(reader, STORY, question, operations=["write", "backlink"])
+    assert whole.question.steps[0].retrieved.name == "kitchen"
+    assert ablated.operations == ("write", "backlink")
+    assert ablated.question.steps[0].retrieved.node is None
+    assert {change.operation for change in ablated.sentences[2].changes} == {"write", "backlink"}
+    same = trace(handmade_reader(("write", "backlink")), STORY, question)
+    assert same == ablated
+    with pytest.raises(UserError, match="trained without move"):
+        trace(handmade_reader(("write",)), STORY, operations=["write", "move"])
+    with pytest.raises(UserError, match="move needs write"):
+        trace(reader, STORY, operations=["move"])
+
+
+def test_a_vector_that_its_words_hardly_turn_is_named_by_contrast(reader) -> None:
+    """As when a model's favourite name is what the average word gives as well."""
+    with torch.no_grad():
+        reader.model.update.entity_bias[0, 0, ENTITIES.index("john")] = 0.5
+    found = trace(reader, STORY)
+    assert found.sentences[1].parts["e1"].name.text == "john"
+    assert found.sentences[1].parts["e1"].name.confidence < 1
+    alone = trace(reader, STORY[1:2])
+    assert alone.sentences[0].parts["e1"].name.text == ""
+
+
+def test_one_direction_with_two_names_has_both(reader) -> None:
+    with torch.no_grad():
+        weight = reader.model.update.entity_weight[0]
+        weight[reader.vocabulary.number("john")] = weight[reader.vocabulary.number("mary")]
+        reader.model.update.entity_bias[0, 0, -1] = 0.5  # what a sentence about nobody says
+    found = trace(reader, [*STORY, "Mary went to the garden."])
+    assert names(found)[0] == "mary / john"
+    assert found.sentences[1].parts["e1"].name.text == "john"
+
+
+def test_only_the_last_sentences_are_read(reader) -> None:
+    short = Reader(reader.model, reader.vocabulary, story_cap=2)
+    found = trace(short, STORY, "Where is Mary?")
+    assert found.skipped == 1
+    assert [sentence.text for sentence in found.sentences] == STORY[1:]
+
+
+def test_similarities_are_cosines(reader) -> None:
+    similarity = trace(reader, STORY).similarity
+    assert list(similarity) == ["e1", "e2", "r1", "r2", "r3"]
+    assert similarity["e1"][0] == pytest.approx((1, 0, 1), abs=1e-6)
+    assert similarity["r1"][0] == pytest.approx((1, 1, 1))
+
+
+def test_a_trace_is_plain_json(reader) -> None:
+    for story in (STORY, STORY[:1], []):
+        plain = trace(reader, story, "Where is Mary?").as_json()
+        assert json.loads(json.dumps(plain)) == plain
+    assert trace(reader, []).as_json()["question"] is None
+    assert plain["sentences"] == plain["nodes"] == []
+    assert plain["question"]["parts"]["n"]["group"] is None
+    assert not any(math.isnan(answer["probability"]) for answer in plain["question"]["answers"])
+
+
+@pytest.mark.parametrize(
+    ("story", "question", "message"),
+    [
+        (["Marry went to the kitchen."], None, r"'marry' \(did you mean mary\?\)"),
+        (STORY, "Where is Bob?", "'bob'"),
+        (["Mary went to the the the kitchen."], None, "has 8 words"),
+        (STORY, "", "has 0 words"),
+    ],
+)
+def test_what_the_model_cannot_read_is_named(reader, story, question, message) -> None:
+    with pytest.raises(UserError, match=message):
+        trace(reader, story, question)
