@@ -16,6 +16,8 @@ PLACES = ("kitchen", "garden", "office")
 OTHERS = ("went", "to", "the", ".", "where", "is", "was", "?")
 ENTITIES = (*NAMES, *PLACES)
 GAIN = 1.5
+STRONG = 30.0
+"""So much that a relation has length 1."""
 
 
 def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
@@ -28,7 +30,7 @@ def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
         entity_size=2 * len(ENTITIES),
         relation_size=4,
         operations=operations,
-        unit_vectors=True,
+        bounded_keys=True,
     )
     model = TPRRNN(config, generator=torch.Generator().manual_seed(0)).double()
     number = vocabulary.number
@@ -45,10 +47,10 @@ def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
         for word in NAMES:
             model.inference.entity_weight[0, number(word), ENTITIES.index(word)] = GAIN
         for relation in range(3):
-            model.update.relation_bias[relation, 0, relation] = GAIN
+            model.update.relation_bias[relation, 0, relation] = STRONG
         model.inference.relation_weight[0, number("is"), 0] = GAIN
         model.inference.relation_weight[0, number("was"), 1] = GAIN
-        model.inference.relation_bias[1:, 0, 3] = GAIN  # l2, l3: a relation that nothing has
+        model.inference.relation_bias[1:, 0, 3] = STRONG  # l2, l3: a relation that nothing has
         model.output.zero_()
         for word in ENTITIES:
             model.output[ENTITIES.index(word), number(word)] = 4.0

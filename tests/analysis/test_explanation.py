@@ -48,7 +48,7 @@ def test_sentences_keep_their_numbers_when_the_first_are_not_read(reader) -> Non
 
 def test_the_steps_that_speak_against_an_answer_are_named(reader) -> None:
     with torch.no_grad():
-        reader.model.norms[1].shift.fill_(1.0)  # step 2 finds nothing and gives a constant
+        reader.model.norm.shift[1] = 1.0  # step 2 finds nothing and gives a constant
         reader.model.output[:, reader.vocabulary.number("garden")] += 0.5
     text = " ".join(" ".join(explain(trace(reader, STORY, "Where is Mary?"))).split())
     assert 'The lead of "office" over "garden" comes from step 1 (' in text

@@ -52,8 +52,7 @@ def random_reader(operations, **settings) -> Reader:
     )
     model = TPRRNN(config, generator=torch.Generator().manual_seed(1)).double().eval()
     with torch.no_grad():
-        for norm in model.norms:
-            norm.shift.fill_(0.3)  # so that an empty memory has one likeliest answer, too
+        model.norm.shift.fill_(0.3)  # so that an empty memory has one likeliest answer, too
     return Reader(model, vocabulary)
 
 
@@ -70,7 +69,7 @@ def names(trace, attribute="nodes"):
 @pytest.mark.parametrize("time", [0, 1, 6])
 @pytest.mark.parametrize("operations", SUBSETS, ids="+".join)
 def test_every_number_is_that_of_the_step_by_step_memory(operations, time, unit) -> None:
-    reader = random_reader(operations, unit_vectors=unit)
+    reader = random_reader(operations, bounded_keys=unit)
     story = list(RANDOM_STORY[:time])
     found = trace(reader, story, "Where is John?")
     with torch.no_grad():
@@ -168,7 +167,7 @@ def check_numbers(reader, story, found) -> None:
             from_told += origin.weight * content
         torch.testing.assert_close(from_rows, retrieved, rtol=0, atol=1e-10)
         torch.testing.assert_close(from_told, retrieved, rtol=0, atol=1e-10)
-        entity = model.norms[number - 1](retrieved.unsqueeze(0))[0]
+        entity = model.norm(retrieved.unsqueeze(0), number)[0]
         alone = entity @ model.output
         logits = logits + alone
         best, rival = (reader.vocabulary.number(a.word) for a in found.question.answers[:2])

@@ -63,7 +63,7 @@ def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) 
     assert "| 7 | 20 min 0 s |" in page
     assert "No run is missing." in page
     assert f"Task 3 was trained on other stories, {FILLED}." in page
-    assert "those of the model itself: unit_vectors" in page
+    assert "those of the model itself: bounded_keys" in page
     mean = float(rows["mean"]["single mean"])
     of_tasks = [float(rows[str(number)]["single mean"]) for number in range(1, 21)]
     assert mean == pytest.approx(sum(of_tasks) / 20, abs=1e-4)
@@ -106,8 +106,8 @@ def test_presets_stand_side_by_side_with_the_papers_columns(runs, out) -> None:
     peers = (out / "single-task-peers.csv").read_text()
     assert "Universal Transformer + ACT,0.7300,0.8900,,0.21,,,,its authors" in peers
     settings = rows_of(out / "single-task-settings.csv")
-    assert settings["unit_vectors"] == {
-        "setting": "unit_vectors",
+    assert settings["bounded_keys"] == {
+        "setting": "bounded_keys",
         "single": "true",
         "the paper": "false",
     }
