@@ -114,15 +114,15 @@ def test_presets_stand_side_by_side_with_the_papers_columns(runs, out) -> None:
 
 
 def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
-    for rate in ("0.01", "0.02"):
+    for rate in ("0.001", "0.002"):
         place = runs / rate / "seed-0"
         write_run(place, "1", 0, {1: 0.0}, settings={"learning_rate": rate})
     write_run(runs / "generated", "1", 0, {1: 0.0}, data="generated")
     write_report([runs], out)
     page = (out / "single-task.md").read_text("utf-8")
     for label in (
-        "single, en-valid-10k, learning_rate 0.01",
-        "single, en-valid-10k, learning_rate 0.02",
+        "single, en-valid-10k, learning_rate 0.001",
+        "single, en-valid-10k, learning_rate 0.002",
         "single, generated, learning_rate 0.003",
     ):
         assert f"`{label}`" in page
