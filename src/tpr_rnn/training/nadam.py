@@ -33,6 +33,8 @@ class FlatNAdam:
             begin = part.stop
         self.m = torch.zeros_like(self.theta)
         self.v = torch.zeros_like(self.theta)
+        # Room for what is computed on the way; to allocate it anew takes longer than to fill it.
+        self._m_bar, self._root = torch.empty_like(self.theta), torch.empty_like(self.theta)
         self.steps = 0
 
     def zero_gradient(self) -> None:
@@ -52,9 +54,10 @@ class FlatNAdam:
         g = self.gradient
         self.m.lerp_(g, 1 - self.beta1)
         self.v.mul_(self.beta2).addcmul_(g, g, value=1 - self.beta2)
-        m_bar = torch.lerp(self.m, g, 1 - self.beta1)
+        torch.lerp(self.m, g, 1 - self.beta1, out=self._m_bar)
+        torch.sqrt(self.v, out=self._root).add_(self.epsilon)
         rate *= (1 - self.beta2**self.steps) ** 0.5 / (1 - self.beta1**self.steps)
-        self.theta.addcdiv_(m_bar, self.v.sqrt().add_(self.epsilon), value=-rate)
+        self.theta.addcdiv_(self._m_bar, self._root, value=-rate)
 
     def state(self) -> dict[str, Float[Tensor, " p"]]:
         """What must be kept, besides the number of steps, to go on later."""
