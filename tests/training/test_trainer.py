@@ -159,7 +159,7 @@ def scores(monkeypatch, *errors: float) -> None:
 def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 50.0, 55.0, 40.0, 2.0, 1.0)
     trainer = make_trainer(epochs=2, attempts=4, learned_below=5.0, fall_epochs=1)
-    assert trainer.steps == 4 * 8
+    assert trainer.steps == 4 * 8 + 4
     events = list(trainer.run())
     restarts = [event for event in events if isinstance(event, Restarted)]
     assert [event.step for event in restarts] == [8, 16]
@@ -168,8 +168,17 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     # The third attempt learned the task in its first epoch; the rate falls, and that is all.
     assert trainer.progress.step == trainer.steps == 24
     assert trainer.progress.best == (1.0, 1.0)
-    first_rates = [event.rate for event in events if isinstance(event, Evaluated)]
-    assert first_rates[0] == first_rates[2] == first_rates[4] > first_rates[5] == 0
+    rates = [event.rate for event in events if isinstance(event, Evaluated)]
+    assert len(set(rates[:5])) == 1
+    assert rates[5] == 0
+
+
+def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:
+    scores(monkeypatch, 60.0, 50.0, 40.0)
+    trainer = make_trainer(epochs=1, attempts=2, learned_below=5.0, fall_epochs=1)
+    *_, last = trainer.run()
+    assert (last.step, last.rate) == (12, 0)
+    assert trainer.ended
 
 
 def test_a_learned_task_ends_with_the_fall_of_the_rate(monkeypatch) -> None:

@@ -19,7 +19,8 @@ class Recipe:
     batch_size: int = 128
     """Questions in a batch."""
     epochs: int = 150
-    """Passes through the training questions; the paper does not say how many."""
+    """Passes through the training questions, at most, before the rate falls; the paper does not
+    say how many."""
     attempts: int = 1
     """Start anew from another seed, up to so many times in all, while the task is not learned;
     each time the rate rises twice as fast."""
@@ -32,7 +33,7 @@ class Recipe:
     rise_epochs: int = 1
     """Epochs that the rise takes."""
     fall_epochs: int = 0
-    """Last epochs, in which the rate falls to 0; they begin when the task is learned."""
+    """Passes after those, in which the rate falls to 0; they begin when the task is learned."""
     beta1: float = 0.6
     """NAdam's memory of the gradient."""
     beta2: float = 0.4
@@ -84,29 +85,29 @@ class Recipe:
         """How many sentences of a story are read."""
         return StoryCap(usual=self.story_cap, task_3=self.story_cap_task_3)
 
-    def last_step(self, steps_per_epoch: int, learned_at: int | None = None) -> int:
-        """When an attempt ends: after all its epochs, or when the fall of the rate does."""
+    def fall_step(self, steps_per_epoch: int, learned_at: int | None = None) -> int:
+        """From when on the rate falls: when the task is learned, at the latest after all epochs."""
         end = self.epochs * steps_per_epoch
-        if learned_at is None:
-            return end
-        return min(end, learned_at + self.fall_epochs * steps_per_epoch)
+        return end if learned_at is None else min(end, learned_at)
+
+    def last_step(self, steps_per_epoch: int, learned_at: int | None = None) -> int:
+        """When an attempt ends that is not given up."""
+        return self.fall_step(steps_per_epoch, learned_at) + self.fall_epochs * steps_per_epoch
 
     def rate(
         self, step: int, steps_per_epoch: int, learned_at: int | None = None, attempt: int = 1
     ) -> float:
         """The rate of a step, before any halving; steps count from 0 in every attempt.
 
-        A tenth in the warm-up; then it rises, until the task is learned or it is at its top; in the
-        last epochs it falls to 0.
+        A tenth in the warm-up; then it rises to its top; in the end it falls to 0.
         """
         if step < self.warmup_steps:
             return self.learning_rate / 10
+        fall = self.fall_step(steps_per_epoch, learned_at)
         last = self.last_step(steps_per_epoch, learned_at)
-        fall = max(last - self.fall_epochs * steps_per_epoch, 0)
         top = self.learning_rate if self.top_rate is None else self.top_rate
         rise = self.rise_epochs * steps_per_epoch / (1 << attempt - 1)  # twice as fast each time
-        risen = min(min(step, fall) / rise, 1.0)
-        rate = self.learning_rate + (top - self.learning_rate) * risen
+        rate = self.learning_rate + (top - self.learning_rate) * min(min(step, fall) / rise, 1.0)
         return rate if step <= fall else rate * (last - step) / (last - fall)
 
 
@@ -214,7 +215,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
             recipe=Recipe(
                 batch_size=128,
-                epochs=20,
+                epochs=10,
                 fall_epochs=10,
                 learning_rate=0.003,
                 beta1=0.9,

@@ -138,10 +138,10 @@ class Trainer:
     def steps(self) -> int:
         """Steps in all, at most: once the task is learned, the end is known."""
         now, recipe = self.progress, self.recipe
+        last = now.begun + recipe.last_step(self.steps_per_epoch, self._learned_after())
         if now.learned_at is not None:
-            return self._end_of_attempt()
-        left = recipe.attempts - now.attempt
-        return self._end_of_attempt() + left * recipe.last_step(self.steps_per_epoch)
+            return last
+        return last + (recipe.attempts - now.attempt) * recipe.fall_step(self.steps_per_epoch)
 
     @property
     def ended(self) -> bool:
@@ -192,10 +192,6 @@ class Trainer:
         now = self.progress
         return None if now.learned_at is None else now.learned_at - now.begun
 
-    def _end_of_attempt(self) -> int:
-        after = self.recipe.last_step(self.steps_per_epoch, self._learned_after())
-        return self.progress.begun + after
-
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
         if self._order[0] != epoch:
@@ -228,9 +224,15 @@ class Trainer:
         if now.perfect == recipe.stop_after_perfect and now.step < self.steps:
             now.stopped = f"no validation error in {now.perfect} evaluations in a row"
             events.append(Stopped(now.step, now.stopped))
-        if now.step == self._end_of_attempt() < self.steps:
+        if self._in_vain():
             events.append(self._attempt_again())
         yield from events
+
+    def _in_vain(self) -> bool:
+        """Whether the attempt is over without the task being learned, and there is another one."""
+        now, recipe = self.progress, self.recipe
+        over = now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
+        return over and now.learned_at is None and now.attempt < recipe.attempts
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
