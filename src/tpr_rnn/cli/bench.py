@@ -22,7 +22,9 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure full training steps, memory and growth, as ratios against the step-by-step form."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # the profiler's own chatter
+    # The profiler, which measures memory, would chatter.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from rich.console import Console
 
     from tpr_rnn.bench.run import measure_all
