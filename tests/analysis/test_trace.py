@@ -270,7 +270,7 @@ def test_an_operation_can_be_switched_off(reader) -> None:
 def test_a_vector_that_its_words_hardly_turn_is_named_by_contrast(reader) -> None:
     """As when a model's favourite name is what the average word gives as well."""
     with torch.no_grad():
-        reader.model.update.entity_bias[0, 0, ENTITIES.index("john")] = 0.5
+        reader.model.update.entity_bias[0, 0, ENTITIES.index("john")] = 0.3
     found = trace(reader, STORY)
     assert found.sentences[1].parts["e1"].name.text == "john"
     assert found.sentences[1].parts["e1"].name.confidence < 1
@@ -293,6 +293,18 @@ def test_only_the_last_sentences_are_read(reader) -> None:
     found = trace(short, STORY, "Where is Mary?")
     assert found.skipped == 1
     assert [sentence.text for sentence in found.sentences] == STORY[1:]
+
+
+def test_a_memory_that_blows_up_is_no_trace_but_an_error() -> None:
+    reader = random_reader(("write", "move", "backlink"))
+    reader.model.float()
+    with torch.no_grad():
+        for weight in (reader.model.update.entity_weight, reader.model.update.relation_weight):
+            weight *= 100
+    plain = trace(reader, RANDOM_STORY, "Where is John?").as_json()
+    assert "NaN" not in json.dumps(plain)
+    with pytest.raises(UserError, match="grows beyond all numbers within these 70 sentences"):
+        trace(reader, 20 * RANDOM_STORY)
 
 
 def test_similarities_are_cosines(reader) -> None:

@@ -131,7 +131,7 @@ def _shares(
 ) -> list[float]:
     """The share of each weighted vector in their sum: how far it goes in its direction."""
     length = retrieved.square().sum()
-    if length == 0:
+    if not 0 < length < torch.inf:  # an empty memory, or one that has blown up
         return [0.0] * vectors.shape[1]
     shares: list[float] = (weights[0, 0] * (vectors[0] @ retrieved) / length).tolist()
     return shares

@@ -5,8 +5,8 @@ out of its sentence stands for that word. So each word in turn is replaced by th
 words that the model knows, and the vector's turn, 1 - cosine, is the word's *influence*.
 
 A model may have a favourite that the average word gives as well, so that no word turns it much.
-Then the other sentences of the story help: vectors of one direction form a *group*, and only words
-that all sentences of the group have count, the less the more they stand in others, too.
+Then the other sentences of the story help: vectors of one direction form a *group*, and a word
+counts the less, the fewer sentences of the group and the more other sentences have it.
 """
 
 from collections import Counter
@@ -27,6 +27,9 @@ MAJORITY = 0.5**0.5
 
 WEAK = 0.1
 """Words that turn a vector by less than this (a cosine of 0.9, or 26°) do not name it alone."""
+
+FIXED = 0.03
+"""A vector that no word turns by this (a cosine of 0.97, or 14°) stands for no word."""
 
 WORDS = 3
 """A vector that depends on more words than this has no name: that would be the sentence again."""
@@ -138,12 +141,12 @@ def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> 
     weights = list(occurrence.influence)
     if max(weights) < WEAK:
         group = [other for other, ours in rivals if ours]
-        if len(group) == len(rivals):
+        if max(weights) < FIXED or len(group) == len(rivals):
             return NAMELESS
         for index, token in enumerate(occurrence.tokens):
             here = sum(token in other.tokens for other in group)
             everywhere = sum(token in other.tokens for other, _ in rivals)
-            weights[index] *= here / everywhere if here == len(group) else 0
+            weights[index] *= here / everywhere * here / len(group)
     chosen = [
         (token, weight)
         for token, weight in zip(occurrence.tokens, weights, strict=True)
@@ -152,7 +155,7 @@ def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> 
     confidence = sum(weight for _, weight in chosen) / (sum(weights) or 1.0)
     if confidence < 0.5 or len(chosen) > WORDS:
         return NAMELESS
-    return Name(" ".join(token for token, _ in chosen), confidence)
+    return Name(" ".join(dict.fromkeys(token for token, _ in chosen)), confidence)
 
 
 def common_name(names: Sequence[Name]) -> Name:

@@ -57,6 +57,11 @@ def trace(
     associations = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
     _, memory = parallel(associations, operations=used, chunk=len(texts))
     assert isinstance(memory, FactoredMemory)  # told in one piece, from nothing
+    if not memory.change.isfinite().all():
+        raise UserError(
+            f"this model's memory grows beyond all numbers within these {len(texts)} sentences; "
+            "tell fewer of them, or use a model that was trained with bounded_keys"
+        )
     tokens = [tokenize(text) for text in texts]
     graph = story_graph(model, words, tokens, said)
     made = changes_by_sentence(graph, memory)
