@@ -1,9 +1,13 @@
 """Clusters of vectors whose clusters are known."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from tpr_rnn.analysis.clustering import agreement, cluster, orthogonality
+from tpr_rnn.errors import UserError
+from tpr_rnn.pictures import pyplot
 
 # Two directions at right angles with three vectors each, and one opposite to the first.
 ANGLES = np.radians([0, 90, 10, 100, 20, 80, 190])
@@ -52,3 +56,19 @@ def test_orthogonality_by_hand() -> None:
     assert orthogonality(vectors[:2], label[:2]) == (pytest.approx(1), None)
     spread, _ = orthogonality(np.array([[1.0, 0], [0, 1]]), np.array([0, 0]))
     assert spread == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize(
+    ("module", "work"),
+    [
+        ("scipy.cluster", lambda: cluster(VECTORS)),
+        ("sklearn.metrics", lambda: agreement(np.array([0]), [])),
+        ("matplotlib", lambda: pyplot("analysis")),
+    ],
+)
+def test_a_library_that_is_not_there_comes_with_the_way_to_install_it(
+    module, work, monkeypatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UserError, match=r"pip install 'tpr-rnn\[analysis\]'"):
+        work()
