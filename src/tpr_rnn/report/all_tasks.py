@@ -137,7 +137,7 @@ def all_tasks(records: Sequence[Record]) -> Section:
 
 def _headline(runs: _Runs) -> str:
     if runs.mean is None:
-        return f"`{runs.label}`: no run has all tasks ({len(runs.seeds)} runs)"
+        return f"`{runs.label}`: no run has all tasks ({counted(len(runs.seeds), 'run')})"
     deviation = "" if runs.mean.deviation is None else f" ± {runs.mean.deviation:.2f}"
     longest = max(record.seconds for record in runs.group.records)
     text = f"`{runs.label}`: mean error {runs.mean.mean:.2f}{deviation} % over {len(TASKS)} tasks "

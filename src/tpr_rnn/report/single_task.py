@@ -125,8 +125,9 @@ def single_task(records: Sequence[Record]) -> Section:
 
 
 def _headline(runs: _Runs) -> str:
+    number = counted(len(runs.group.records), "run")
     if runs.mean is None:
-        return f"`{runs.label}`: no seed has all tasks yet ({len(runs.group.records)} runs)"
+        return f"`{runs.label}`: no seed has all tasks yet ({number})"
     deviation = "" if runs.mean.deviation is None else f" ± {runs.mean.deviation:.2f}"
     best = runs.mean_of_best
     count = "" if runs.failed is None else f", {runs.failed.mean:.1f} failed tasks a seed"
@@ -134,7 +135,7 @@ def _headline(runs: _Runs) -> str:
         f"`{runs.label}`: mean error {runs.mean.mean:.2f}{deviation} % over {len(TASKS)} tasks and "
         f"{counted(runs.mean.count, 'seed')}{count}"
         + ("" if best is None else f", best by validation {best:.2f} %")
-        + f"; {len(runs.group.records)} runs took {duration(runs.seconds)} of one core"
+        + f"; {number} took {duration(runs.seconds)} of one core"
     )
 
 
