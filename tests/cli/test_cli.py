@@ -12,7 +12,8 @@ import pytest
 
 from tpr_rnn.cli import main
 
-QUICK = ["--set", "epochs=2"]
+ONCE = ["--set", "attempts=1", "--set", "fall_epochs=0", "--set", "learned_below=none"]
+QUICK = ["--set", "epochs=2", *ONCE]
 ENDLESS = ["--set", "stop_after_perfect=none"]
 
 
@@ -40,7 +41,7 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trained(data, tmp_path_factory):
     directory = tmp_path_factory.mktemp("runs") / "one"
-    settings = ("--set", "epochs=40", "--set", "batch_size=32")
+    settings = ("--set", "epochs=40", "--set", "batch_size=32", *ONCE)
     done = run("train", "--task", "1", "--data", str(data), "--out", str(directory), *settings)
     assert done.returncode == 0, done.stderr
     return directory
@@ -99,7 +100,7 @@ def test_resume_begins_a_run_that_is_not_there(data, tmp_path) -> None:
 def test_ctrl_c_saves_and_shows_how_to_go_on(data, tmp_path) -> None:
     directory = tmp_path / "a run"
     arguments = ["train", "--task", "1", "--data", str(data), "--out", str(directory)]
-    settings = ["--set", "epochs=500", *ENDLESS]
+    settings = ["--set", "epochs=500", *ONCE, *ENDLESS]
     process = subprocess.Popen(
         [sys.executable, "-m", "tpr_rnn", *arguments, *settings],
         stdout=subprocess.PIPE,
@@ -138,7 +139,7 @@ def test_ctrl_c_before_the_run_says_so() -> None:
 def test_a_reader_that_goes_away_does_not_cost_the_run(data, tmp_path) -> None:
     arguments = ["train", "--task", "1", "--data", str(data), "--out", str(tmp_path / "r")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tpr_rnn", *arguments, "--set", "epochs=2000", *ENDLESS],
+        [sys.executable, "-m", "tpr_rnn", *arguments, "--set", "epochs=2000", *ONCE, *ENDLESS],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

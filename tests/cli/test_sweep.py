@@ -23,7 +23,8 @@ DEADLINE = 120
 
 
 def command(data, out, *more: str) -> list[str]:
-    settings = ["--set", "stop_after_perfect=none", *more]
+    once = ["--set", "attempts=1", "--set", "fall_epochs=0", "--set", "learned_below=none"]
+    settings = ["--set", "stop_after_perfect=none", *once, *more]
     return ["sweep", "single-task", "--data", str(data), "--out", str(out), *settings]
 
 

@@ -70,9 +70,9 @@ def test_a_record_alone_counts_as_finished(data, tmp_path) -> None:
     (event,) = launch([job], workers=1)
     assert event.before
 
-    (other,) = jobs(data, tmp_path, 1, learning_rate="0.5")
+    (other,) = jobs(data, tmp_path, 1, learning_rate="0.005")
     with pytest.raises(
-        UserError, match=r"seed-0: the run there has learning_rate .*, not 0.5; mov"
+        UserError, match=r"seed-0: the run there has learning_rate .*, not 0.005; mov"
     ):
         list(launch([other], workers=1))
     (data / "qa1_valid.txt").write_text("1 Mary left.\n2 Where is Mary?\tgarden\n")

@@ -5,6 +5,8 @@ from pathlib import Path
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.experiments.grid import Job, Request
 
+ONE_ATTEMPT = {"attempts": "1", "fall_epochs": "0", "learned_below": "none"}
+
 
 def write_data(directory: Path, *tasks: int) -> Path:
     stories = [
@@ -24,6 +26,6 @@ def jobs(data: Path, out: Path, *tasks: int, seeds: int = 1, **settings: str) ->
         out=out,
         seeds=range(seeds),
         data=data,
-        settings={"epochs": "2", "stop_after_perfect": "none"} | settings,
+        settings=ONE_ATTEMPT | {"epochs": "2", "stop_after_perfect": "none"} | settings,
     )
     return request.jobs(map(str, tasks))

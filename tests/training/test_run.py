@@ -44,7 +44,8 @@ def data(tmp_path_factory):
 
 
 def config(data, **settings) -> RunConfig:
-    changes = {"epochs": "6", "batch_size": "16", "stop_after_perfect": "none"} | settings
+    short = {"epochs": "6", "attempts": "1", "fall_epochs": "0", "learned_below": "none"}
+    changes = short | {"batch_size": "16", "stop_after_perfect": "none"} | settings
     return RunConfig(
         task="1",
         seed=2,

@@ -110,9 +110,9 @@ def _measure_case(case: Case, threads: int, peak: float, quick: bool) -> dict[st
         "memory_ratio": round(baseline_peak / ours_peak, 2),
         "form": f"parallel, {native.status()}",
         "gflop": round(gflop, 4),
-        "gflops": round(1000 * gflop * steps / ours_ms, 2),
+        "gflops": round(1000 * gflop * steps / ours_ms, 4),
         "machine_gflops": round(peak, 1),
-        "share_of_peak": round(1000 * gflop * steps / ours_ms / peak, 4),
+        "share_of_peak": round(1000 * gflop * steps / ours_ms / peak, 6),
     }
 
 
