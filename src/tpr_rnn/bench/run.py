@@ -59,7 +59,7 @@ def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
         "cases": [],
     }
     say("telling stories")
-    batches = 3 if quick else 6
+    batches = 2 if quick else 6
     cases = [*(single_task(task, batches) for task in (1, 2, 3)), all_tasks(batches)]
     for threads in sorted({1, cores}):
         torch.set_num_threads(threads)
