@@ -124,6 +124,15 @@ def test_training_ends_early_when_nothing_is_wrong_any_more(monkeypatch) -> None
     assert "no validation error in 2 evaluations" in last.reason
 
 
+def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, *((1.0, error) for error in (50.0, 40.0, 45.0, 40.0, 41.0)))
+    trainer = make_trainer(epochs=9, patience=3)
+    *_, last = trainer.run()
+    assert last == Stopped(20, "no better model in 3 evaluations in a row")
+    assert trainer.ended
+    assert trainer.progress.best_step == 8
+
+
 def nan_at(monkeypatch, *calls: int) -> None:
     """Let the loss be NaN at these calls, counted from 1."""
     count = 0

@@ -48,6 +48,8 @@ class Recipe:
     """Halve the rate once, when the validation loss falls below this; None: never."""
     stop_after_perfect: int | None = None
     """End after so many evaluations in a row without a validation error; None: never early."""
+    patience: int | None = None
+    """End after so many evaluations in a row without a better model; None: never early."""
     story_cap: int = 70
     """Sentences before a question that are read."""
     story_cap_task_3: int = 130
@@ -75,10 +77,10 @@ class Recipe:
             )
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
-        if self.stop_after_perfect is not None and self.stop_after_perfect < 1:
-            raise UserError(
-                f"stop_after_perfect must be 1 or more, or none, not {self.stop_after_perfect}"
-            )
+        for name in ("stop_after_perfect", "patience"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise UserError(f"{name} must be 1 or more, or none, not {number}")
 
     @property
     def cap(self) -> StoryCap:

@@ -221,12 +221,22 @@ class Trainer:
         if now.learned_at is None and valid.error < (recipe.learned_below or 0.0):
             now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
-        if now.perfect == recipe.stop_after_perfect and now.step < self.steps:
-            now.stopped = f"no validation error in {now.perfect} evaluations in a row"
+        now.stopped = self._reason_to_stop() if now.step < self.steps else None
+        if now.stopped:
             events.append(Stopped(now.step, now.stopped))
-        if self._in_vain():
+        elif self._in_vain():
             events.append(self._attempt_again())
         yield from events
+
+    def _reason_to_stop(self) -> str | None:
+        """Why training should end early, if it should."""
+        now, recipe = self.progress, self.recipe
+        if now.perfect == recipe.stop_after_perfect:
+            return f"no validation error in {now.perfect} evaluations in a row"
+        waited = (now.step - (now.best_step or 0)) // self.steps_per_epoch
+        if recipe.patience is not None and waited >= recipe.patience:
+            return f"no better model in {waited} evaluations in a row"
+        return None
 
     def _in_vain(self) -> bool:
         """Whether the attempt is over without the task being learned, and there is another one."""
