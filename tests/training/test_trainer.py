@@ -182,6 +182,20 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     assert rates[5] == 0
 
 
+def test_an_attempt_that_is_nearly_there_is_not_given_up(monkeypatch) -> None:
+    scores(monkeypatch, 50.0, 50.0, 50.0, 19.0, 15.0, 4.0)
+    trainer = make_trainer(
+        epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2
+    )
+    events = list(trainer.run())
+    assert [event.step for event in events if isinstance(event, Restarted)] == [8]
+    assert trainer.progress.attempt == 2
+    # The second attempt is at 19 % after its two epochs: the rate falls in the two that follow.
+    assert trainer.ended
+    assert trainer.progress.step == 24
+    assert trainer._rate() == 0
+
+
 def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 50.0, 40.0)
     trainer = make_trainer(epochs=1, attempts=2, learned_below=5.0, fall_epochs=1)

@@ -22,10 +22,13 @@ class Recipe:
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""
     attempts: int = 1
-    """Start anew from another seed, up to so many times in all, while the task is not learned;
+    """Start anew from another seed, up to so many times in all, while an attempt comes to nothing;
     each time the rate rises twice as fast."""
     learned_below: float | None = None
     """The validation error, in %, below which a task counts as learned; None: it never does."""
+    hopeful_below: float = 0.0
+    """An attempt that has not learned the task after all epochs, but whose validation error is
+    below this, is not given up: its rate falls, which may be all that it needs."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
@@ -196,6 +199,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 epochs=400,
                 attempts=4,
                 learned_below=5.0,
+                hopeful_below=20.0,
                 learning_rate=0.003,
                 top_rate=0.015,
                 rise_epochs=400,
