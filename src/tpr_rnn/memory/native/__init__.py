@@ -65,7 +65,7 @@ def tell(
     found = None if found is None else found.contiguous()
     mask = _mask(operations)
     changes: Tensor = _Tell.apply(
-        table.contiguous(), story.contiguous(), found, lengths, entity_size, mask
+        table.contiguous(), story.long().contiguous(), found, lengths, entity_size, mask
     )
     return changes
 
@@ -85,7 +85,7 @@ def tell_chunks(
     lengths = _lengths(story, lengths)
     changes, tensor = _TellChunks.apply(
         table.contiguous(),
-        story.contiguous(),
+        story.long().contiguous(),
         memory.tensor.contiguous(),
         lengths,
         chunk,
@@ -117,10 +117,10 @@ def walk(
     table, story, entity_size = associations
     retrieved: Tensor = _Walk.apply(
         table.contiguous(),
-        story.contiguous(),
+        story.long().contiguous(),
         _lengths(story, lengths),
         asked.contiguous(),
-        question.contiguous(),
+        question.long().contiguous(),
         scale,
         shift,
         entity_size,
