@@ -65,6 +65,6 @@ class Vocabulary:
         for word in words:
             near = self.nearest(word)
             meant = f" (did you mean {', '.join(near)}?)" if near else ""
-            parts.append(f"'{word}'{meant}")
+            parts.append(f"{word!r}{meant}")
         plural = "s" if len(parts) > 1 else ""
         return f"the model has never seen the word{plural} {', '.join(parts)}"

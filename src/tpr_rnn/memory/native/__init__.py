@@ -257,6 +257,8 @@ def _compile(library: Path) -> None:
     compiler = shlex.split(os.environ.get("CXX") or found or "")
     if not compiler:
         raise OSError("no C++ compiler was found")
+    if shutil.which(compiler[0]) is None:
+        raise OSError(f"there is no compiler {compiler[0]}, which CXX names")
     torch_directory = Path(torch.__file__).parent
     include = torch_directory / "include"
     library.parent.mkdir(parents=True, exist_ok=True)
