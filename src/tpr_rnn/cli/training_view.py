@@ -17,6 +17,8 @@ from tpr_rnn import __version__
 from tpr_rnn.cli.options import command
 from tpr_rnn.data.corpus import GENERATED
 from tpr_rnn.memory import native
+from tpr_rnn.models import TPRRNN
+from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.times import duration
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
@@ -135,19 +137,16 @@ class TrainingView:
             say(f"           without task {task}: {lack}")
         for task, sentence in run.corpus.filled.items():
             say(f"           task {task}: {sentence}")
-        model = trainer.config
         parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
-        say(
-            f"model      entity {model.entity_size}, relation {model.relation_size}, hidden "
-            f"{model.hidden_size or model.vocabulary_size}; {', '.join(model.operations)}; "
-            f"{parameters:,} parameters"
-        )
+        title = ARCHITECTURES[config.settings.architecture].title
+        say(f"model      {title}: {trainer.config.summary()}; {parameters:,} parameters")
         say(
             f"training   preset {config.preset}, seed {config.seed}: "
             f"{trainer.steps} steps at most, {trainer.steps_per_epoch} an epoch"
         )
-        memory = native.status() if config.device == "cpu" else "plain PyTorch"
-        say(f"memory     parallel form, {memory}")
+        if isinstance(trainer.model, TPRRNN):
+            memory = native.status() if config.device == "cpu" else "plain PyTorch"
+            say(f"memory     parallel form, {memory}")
         say(f"run        {self.directory}")
         if progress.step:
             say(f"resuming   from step {progress.step} of {trainer.steps}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
 from tpr_rnn.training.compare import settings_of_result
 from tpr_rnn.training.recipe import PRESETS
 from tpr_rnn.training.run_directory import RunDirectory
@@ -26,9 +27,11 @@ class Record:
     task: str
     seed: int
     preset: str
+    architecture: str
     data: str
     data_sha256: str
     operations: tuple[str, ...]
+    """Of the memory; none where there is no memory."""
     settings: Mapping[str, Any]
     """Every setting of model and training but the operations."""
     errors: Mapping[int, float]
@@ -38,6 +41,11 @@ class Record:
     steps: int
     seconds: float
     filled: Mapping[str, str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the model lacks none of the memory's operations, if it has a memory at all."""
+        return self.architecture != TPR_RNN or self.operations == OPERATIONS
 
     @property
     def rank(self) -> tuple[float, float, int]:
@@ -70,6 +78,11 @@ class Group:
     def first(self) -> Record:
         """One of them, where any will do."""
         return self.records[0]
+
+    @property
+    def system(self) -> str:
+        """The kind of model, and the label."""
+        return f"{ARCHITECTURES[self.first.architecture].title} (`{self.label}`)"
 
     @property
     def seeds(self) -> list[int]:
@@ -144,7 +157,7 @@ def _label(record: Record, all_kinds: Sequence[Record]) -> str:
     if len({other.data for other in others}) > 1:
         parts.append(record.data)
     for name, value in record.settings.items():
-        if any(other.settings[name] != value for other in others):
+        if any(other.settings.get(name) != value for other in others):
             parts.append(f"{name} {value}")
     return ", ".join(parts)
 
@@ -153,12 +166,13 @@ def _read(path: Path) -> Record:
     content = RunDirectory(path.parent).result()
     try:
         settings = settings_of_result(content)
-        operations = settings.pop("operations")
+        operations = settings.pop("operations", ())
         return Record(
             path=path,
             task=content["task"],
             seed=content["seed"],
             preset=content["preset"],
+            architecture=settings["architecture"],
             data=content["data"],
             data_sha256=content["data_sha256"],
             operations=tuple(name for name in OPERATIONS if name in operations),
