@@ -113,6 +113,10 @@ class TrainingView:
         self.console.print(
             error_table({"valid": "valid_error", "test": "test_error"}, result["per_task"], result)
         )
+        if "new_names" in result:
+            self.console.print(new_names_table(result["new_names"]))
+        if "swapped_names" in result:
+            self.console.print(swapped_names_table(result["swapped_names"]))
         passed = f"{result['steps']} steps in {duration(result['seconds'])}"
         self.console.print(f"{passed}; best on validation at step {result['best_step']}.")
         names = "model.safetensors, config.json, metrics.jsonl, result.json"
@@ -171,4 +175,31 @@ def error_table(
     if len(per_task) > 1:
         table.add_section()
         table.add_row("mean", *(f"{total[key]:.2f}" for key in columns.values()))
+    return table
+
+
+def new_names_table(new_names: dict[str, dict[str, dict[str, Any]]]) -> Table:
+    """Accuracy by new name and task; where the name was not trained, in brackets."""
+    table = Table("name", title="accuracy in % (in brackets: a name that is new in the task)")
+    for task in next(iter(new_names.values())):
+        table.add_column(task, justify="right")
+    for name, tasks in new_names.items():
+        cells = [
+            f"{each['accuracy']:.1f}" if each["trained"] else f"({each['accuracy']:.1f})"
+            for each in tasks.values()
+        ]
+        table.add_row(name, *cells)
+    return table
+
+
+def swapped_names_table(swapped: dict[str, Any]) -> Table:
+    """Errors by task with the names as they are and swapped; the last line counts all questions."""
+    columns = ("plain_error", "swapped_error")
+    table = Table("task", title="error in %")
+    for heading in ("names as they are", "swapped"):
+        table.add_column(heading, justify="right")
+    for task, errors in swapped["per_task"].items():
+        table.add_row(task, *(f"{errors[key]:.2f}" for key in columns))
+    table.add_section()
+    table.add_row("all", *(f"{swapped[key]:.2f}" for key in columns))
     return table

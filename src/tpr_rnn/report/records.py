@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
@@ -16,6 +16,25 @@ from tpr_rnn.training.run_directory import RunDirectory
 
 CURVE_AXES = ("step", "seconds", "valid_error")
 """What a learning curve is drawn from."""
+
+
+class NewName(NamedTuple):
+    """What became of a new name in a task, in percent."""
+
+    name: str
+    task: int
+    trained: bool
+    accuracy: float
+    asked_accuracy: float
+    """Of the questions about the name itself."""
+
+
+class SwappedNames(NamedTuple):
+    """Errors in percent with the names as they are, and with names from other tasks."""
+
+    plain_error: float
+    swapped_error: float
+    per_task: Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,9 @@ class Record:
     steps: int
     seconds: float
     filled: Mapping[str, str]
+    new_names: tuple[NewName, ...] = ()
+    swapped_names: SwappedNames | None = None
+    """None where the run has not been put to that test."""
 
     @property
     def whole(self) -> bool:
@@ -137,7 +159,8 @@ def group_records(records: Sequence[Record]) -> list[Group]:
         )
         for members in kinds.values()
     ]
-    ours_first = ["single", "all", *(name for name in PRESETS if name not in ("single", "all"))]
+    ours = ("single", "all", "systematic", "lstm")
+    ours_first = [*ours, *(name for name in PRESETS if name not in ours)]
 
     def order(group: Group) -> tuple[int, str]:
         name = group.first.preset
@@ -187,6 +210,35 @@ def _read(path: Path) -> Record:
             steps=content["steps"],
             seconds=float(content["seconds"]),
             filled=content.get("filled", {}),
+            new_names=_new_names(content.get("new_names", {})),
+            swapped_names=_swapped_names(content.get("swapped_names")),
         )
     except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
         raise UserError(f"{path}: not the record of a run ({error})") from error
+
+
+def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
+    return tuple(
+        NewName(
+            name,
+            int(task),
+            bool(each["trained"]),
+            float(each["accuracy"]),
+            float(each["asked_accuracy"]),
+        )
+        for name, tasks in content.items()
+        for task, each in tasks.items()
+    )
+
+
+def _swapped_names(content: Mapping[str, Any] | None) -> SwappedNames | None:
+    if content is None:
+        return None
+    return SwappedNames(
+        float(content["plain_error"]),
+        float(content["swapped_error"]),
+        {
+            int(task): (float(each["plain_error"]), float(each["swapped_error"]))
+            for task, each in content["per_task"].items()
+        },
+    )
