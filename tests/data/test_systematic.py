@@ -2,6 +2,7 @@
 
 import pytest
 
+from data.small import PAIRS, VALID_PAIRS, few_pairs, write_tasks
 from tpr_rnn.data.babi import Question, Story, format_story, parse_stories
 from tpr_rnn.data.names import with_names
 from tpr_rnn.data.stories import check_there_is, load_stories
@@ -18,15 +19,26 @@ from tpr_rnn.errors import UserError
 NEW = {name for plan in PLANS.values() for name in plan.names}
 
 
-@pytest.fixture(scope="module")
-def corpora():
-    return {name: load_stories(None, name) for name in PLANS}
+@pytest.fixture(scope="module", autouse=True)
+def _few_pairs():
+    with few_pairs():
+        yield
 
 
 @pytest.fixture(scope="module")
-def plain():
+def data(tmp_path_factory):
+    return write_tasks(tmp_path_factory.mktemp("stories"), TASKS)
+
+
+@pytest.fixture(scope="module")
+def corpora(data):
+    return {name: load_stories(data, name) for name in PLANS}
+
+
+@pytest.fixture(scope="module")
+def plain(data):
     """The stories as they are."""
-    return {task: load_stories(None, str(task)).stories[task] for task in TASKS}
+    return {task: load_stories(data, str(task)).stories[task] for task in TASKS}
 
 
 def told(stories) -> list[str]:
@@ -53,7 +65,7 @@ def test_names_are_trained_in_as_many_tasks_as_planned(plan, corpora) -> None:
     assert [len(tasks) for tasks in drawn.values()] == [8, 6, 4, 2, 1]
     corpus = corpora[plan]
     for task in TASKS:
-        for split, count in (("train", 500), ("valid", 100)):
+        for split, count in (("train", PAIRS), ("valid", VALID_PAIRS)):
             texts = told(corpus.stories[task][split])
             for name, tasks in drawn.items():
                 with_name = sum(name in text for text in texts)
@@ -73,8 +85,8 @@ def test_the_rehearsal_has_other_names() -> None:
 @pytest.mark.parametrize("plan", PLANS)
 def test_every_fifth_question_is_about_the_name_and_every_story_has_it(plan, corpora) -> None:
     for (name, _, _), stories in corpora[plan].combinations.items():
-        assert len(stories) == 500
-        assert sum(name in story.questions[0].text for story in stories) == 100
+        assert len(stories) == PAIRS
+        assert sum(name in story.questions[0].text for story in stories) == PAIRS // 5
         assert all(name in " ".join(story.sentences) for story in stories)
         assert all(len(story.questions) == 1 for story in stories)
         assert all(story.questions[0].after == len(story.sentences) for story in stories)
@@ -116,14 +128,14 @@ def test_a_new_name_is_never_called_she(corpora) -> None:
                     assert not (name in sentence and " she " in following)
 
 
-def test_the_same_stories_come_out_again(corpora) -> None:
-    again = load_stories(None, "systematic")
+def test_the_same_stories_come_out_again(corpora, data) -> None:
+    again = load_stories(data, "systematic")
     assert again.sha256 == corpora["systematic"].sha256 != corpora["systematic-valid"].sha256
     assert again.combinations == corpora["systematic"].combinations
 
 
-def test_a_split_alone_has_the_same_stories(corpora) -> None:
-    alone = load_stories(None, "systematic", ["valid"])
+def test_a_split_alone_has_the_same_stories(corpora, data) -> None:
+    alone = load_stories(data, "systematic", ["valid"])
     assert alone.split("valid") == corpora["systematic"].split("valid")
     assert not alone.combinations
 
