@@ -253,7 +253,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 halve_below=None,
             ),
         ),
-        # Ours for the joined tasks with new names.
+        # Ours for the joined tasks with new names: sizes between those of one task and of all, and
+        # about as many steps as `all` makes.
         "systematic": Preset(
             model={
                 "hidden_size": 60,
@@ -265,21 +266,21 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
             recipe=Recipe(
                 batch_size=128,
-                epochs=10,
-                fall_epochs=10,
+                epochs=20,
+                fall_epochs=20,
                 learning_rate=0.003,
                 beta1=0.9,
                 beta2=0.999,
                 halve_below=None,
             ),
         ),
-        # A plain reader on the same.
+        # A plain reader to compare with, trained for as long.
         "lstm": Preset(
             architecture="lstm",
             recipe=Recipe(
                 batch_size=128,
-                epochs=10,
-                fall_epochs=10,
+                epochs=20,
+                fall_epochs=20,
                 learning_rate=0.003,
                 beta1=0.9,
                 beta2=0.999,
