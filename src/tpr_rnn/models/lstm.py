@@ -25,9 +25,9 @@ class LSTMReaderConfig(ModelConfig):
 
     hidden_size: int = 128
     """Units of the LSTM."""
-    embedding_scale: float = 1.0
-    """Word vectors start uniformly in +- this: eq. 5 makes them small, and an LSTM that hardly
-    hears a sentence at first takes long to begin."""
+    embedding_scale: float = 20.0
+    """Word vectors start uniformly in +- this. Eq. 5 divides them by the words of a sentence; with
+    small ones all people open the same gates at first, and it takes long to tell them apart."""
     symbol_dropout: float = 0.0
     """Share of a sentence vector (V_Symbol) that is left out in training."""
     hidden_dropout: float = 0.0
