@@ -5,7 +5,7 @@ import pytest
 from data.small import PAIRS, VALID_PAIRS, few_pairs, write_tasks
 from tpr_rnn.data.babi import Question, Story, format_story, parse_stories
 from tpr_rnn.data.names import with_names
-from tpr_rnn.data.stories import check_there_is, load_stories
+from tpr_rnn.data.stories import check_task, check_there_is, load_stories
 from tpr_rnn.data.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.systematic import (
     OLD_NAMES,
@@ -184,6 +184,13 @@ def test_stories_that_do_not_fit_are_refused(tmp_path) -> None:
     (tmp_path / "qa13_train.txt").unlink()
     with pytest.raises(UserError, match="task 13 has no train"):
         check_there_is(tmp_path, "systematic")
+
+
+def test_what_is_no_task_is_told_what_would_be_one() -> None:
+    for task in ("1", "all", *PLANS):
+        check_task(task)
+    with pytest.raises(UserError, match="a number such as 1, or all, or systematic, or"):
+        check_task("systemic")
 
 
 def test_names_are_swapped_as_published() -> None:

@@ -60,9 +60,7 @@ def parse_task(text: str) -> int | None:
     if text == "all":
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
-        raise UserError(
-            f"'{text}' is no task; expected a number such as 1, all, or systematic (new names)"
-        )
+        raise UserError(f"'{text}' is no task; expected a number such as 1, or all")
     return int(text)
 
 

@@ -12,8 +12,12 @@ from tpr_rnn.errors import UserError
 
 def check_task(task: str) -> None:
     """Refuse what is no task."""
-    if task not in PLANS:
+    if task in PLANS:
+        return
+    try:
         parse_task(task)
+    except UserError as error:
+        raise UserError(f"{error}, or {', or '.join(PLANS)}") from None
 
 
 def check_there_is(directory: Path | None, task: str) -> None:
