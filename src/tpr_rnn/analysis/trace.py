@@ -48,7 +48,7 @@ def trace(
             good for; None: all that it was trained with.
         top: how many answers to give.
     """
-    model = reader.model.eval()
+    model = reader.memory_model.eval()
     used = _operations(reader, operations)
     reader.check([*story] if question is None else [*story, question])
     texts = reader.as_read(story)
@@ -82,7 +82,7 @@ def trace(
 
 
 def _operations(reader: Reader, wanted: Sequence[str] | None) -> tuple[Operation, ...]:
-    trained = reader.model.operations
+    trained = reader.memory_model.operations
     used = trained if wanted is None else check_operations(wanted)
     for name in used:
         if name not in trained:

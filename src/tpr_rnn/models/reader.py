@@ -16,7 +16,15 @@ from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors, write_atomically
-from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.model import Model
+from tpr_rnn.models.registry import (
+    ARCHITECTURES,
+    TPR_RNN,
+    architecture_of,
+    find_architecture,
+    make_model,
+)
+from tpr_rnn.models.tpr_rnn import TPRRNN
 
 
 class Answer(NamedTuple):
@@ -30,7 +38,7 @@ class Answer(NamedTuple):
 class Reader:
     """A trained model together with the words that it knows."""
 
-    model: TPRRNN
+    model: Model
     vocabulary: Vocabulary
     story_cap: int = StoryCap().usual
     """The last so many sentences of a story are read, as in training."""
@@ -59,6 +67,14 @@ class Reader:
             Answer(self.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
         ]
+
+    @property
+    def memory_model(self) -> TPRRNN:
+        """The model, for whoever looks into its memory; one that has none is an error."""
+        if not isinstance(self.model, TPRRNN):
+            title = ARCHITECTURES[architecture_of(self.model.config)].title
+            raise UserError(f"only a TPR-RNN has a memory to look into; this model is an {title}")
+        return self.model
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""
@@ -97,7 +113,7 @@ class Reader:
     def save(self, path: Path) -> None:
         """Write model, configuration and vocabulary to one safetensors file."""
         description = {
-            "model": "tpr-rnn",
+            "model": architecture_of(self.model.config),
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
             "story_cap": self.story_cap,
@@ -125,7 +141,8 @@ class Reader:
             description = json.loads(metadata["tpr-rnn"])
             settings = description["config"]
             vocabulary = Vocabulary(description["vocabulary"])
-            model = TPRRNN(TPRRNNConfig.from_json(settings))
+            architecture = find_architecture(description.get("model", TPR_RNN))
+            model = make_model(architecture.config.from_json(settings))
             model.load_state_dict(tensors)
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")
