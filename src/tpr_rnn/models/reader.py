@@ -1,8 +1,9 @@
 """A model with its vocabulary: reads a story and answers questions, and can be saved."""
 
+import copy
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors, write_atomically
+from tpr_rnn.memory import check_operations
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
 
 
@@ -59,6 +61,20 @@ class Reader:
             Answer(self.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
         ]
+
+    def with_operations(self, operations: Sequence[str]) -> "Reader":
+        """The same model with only some of its memory operations: what are the others good for?"""
+        used = check_operations(operations)
+        trained = self.model.operations
+        for name in used:
+            if name not in trained:
+                raise UserError(
+                    f"the model was trained without {name}; its operations are {', '.join(trained)}"
+                )
+        model = copy.copy(self.model)  # with the same parameters
+        model.operations = used
+        model.config = replace(model.config, operations=used)
+        return replace(self, model=model)
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""

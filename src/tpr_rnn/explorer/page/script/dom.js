@@ -1,0 +1,41 @@
+// Making elements. Text only ever becomes text, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The element of the page with this id. */
+export const byId = (id) => document.getElementById(id);
+
+/** An HTML element: attributes, listeners (`onclick: ...`), then texts and elements inside it. */
+export function html(name, attributes = {}, ...content) {
+  return filled(document.createElement(name), attributes, content);
+}
+
+/** The same for SVG. */
+export function svg(name, attributes = {}, ...content) {
+  return filled(document.createElementNS(SVG, name), attributes, content);
+}
+
+/** Give an element its attributes; null or undefined takes one away. */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === null || value === undefined || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  return element;
+}
+
+function filled(element, attributes, content) {
+  set(element, attributes).append(...content.filter((part) => part !== null));
+  return element;
+}
+
+/** 0.934 as "93 %". A minus sign, not a hyphen: it is read aloud. */
+export function percent(share) {
+  return `${Math.round(100 * share)} %`.replace("-", "−");
+}
+
+/** Less than half a percent as such. */
+export function probability(share) {
+  return share > 0 && share < 0.005 ? "< 1 %" : percent(share);
+}

@@ -1,0 +1,137 @@
+// The memory as a graph: what it holds are arrows between entities.
+
+import { percent, set, svg } from "./dom.js";
+import { curve, layOut } from "./layout.js";
+
+const LEAST = 0.15; // weaker changes are not drawn
+const NAMED = 14; // letters of an arrow's name
+
+/** Draw the memory of a trace after `told` sentences; at the end also the way of the question. */
+export function createGraph(host) {
+  const layers = Object.fromEntries(["way", "arrows", "nodes"].map((name) => [name, svg("g", { class: name })]));
+  const picture = svg("svg", { role: "img" }, ...Object.values(layers));
+  host.append(picture);
+  const drawn = new Map();
+
+  /** Reuse what is drawn already, so that it moves and fades rather than jumps. */
+  function keep(layer, wanted, create, update) {
+    for (const [key, element] of drawn) {
+      if (element.parentNode === layer && !wanted.has(key)) {
+        element.remove();
+        drawn.delete(key);
+      }
+    }
+    for (const [key, what] of wanted) {
+      if (!drawn.has(key)) {
+        drawn.set(key, create(what));
+        layer.append(drawn.get(key));
+      }
+      update(drawn.get(key), what);
+    }
+  }
+
+  return function draw(traced, told) {
+    const { trace } = traced;
+    const width = Math.max(300, host.clientWidth);
+    const { places, height } = layOut(traced, width);
+    set(picture, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": described(traced, told) });
+    const found = told === trace.sentences.length && trace.question ? wayOf(trace) : [];
+    keep(layers.way, new Map(found.slice(1).map((node, step) =>
+      [`way ${step}`, curve(places[found[step]], places[node])])),
+    () => svg("path", { class: "way" }),
+    (element, { path }) => set(element, { d: path }));
+    keep(layers.arrows, arrowsOf(traced, told, places), createArrow, updateArrow);
+    keep(layers.nodes, new Map(places.map((place, node) => [`node ${node}`, {
+      ...place,
+      name: traced.names[node],
+      steps: found.flatMap((at, step) => (at === node ? [step === 0 ? "?" : step] : [])),
+      unborn: place.from >= told,
+      told: told > 0 && trace.nodes[node].members.some(([sentence]) => sentence === told - 1),
+    }])), createNode, updateNode);
+  };
+}
+
+/** The nodes of the question's way: where it starts, then what each step found, while it is a node. */
+function wayOf({ question, nodes }) {
+  const start = question.parts.n;
+  const steps = question.steps.map(({ retrieved }) => (retrieved.name ? retrieved.node : null));
+  const way = [start.cosine >= 0.7 && nodes.length ? start.group : null, ...steps];
+  const lost = way.indexOf(null);
+  return lost < 0 ? way : way.slice(0, lost);
+}
+
+/** The arrows by key: what is held, and what the last sentence took away and brought. */
+function arrowsOf({ trace, names }, told, places) {
+  const arrows = new Map();
+  if (told === 0) return arrows;
+  const { held, changes } = trace.sentences[told - 1];
+  const put = (operation, source, relation, target, strength, sign, sentence) => {
+    const name = trace.relations[relation].name.text;
+    const said = [names[source], names[target]].some((node) => node.includes(name)) ? "" : name;
+    arrows.set(`${operation} ${source} ${target}`, {
+      operation, strength, sign,
+      ...curve(places[source], places[target], operation),
+      label: `${sign}${trace.skipped + sentence + 1} ${said.slice(0, NAMED)}`.trim(),
+      title: `${names[source]} → ${names[target]}: ${percent(strength)}, by ${operation}, sentence `
+        + `${trace.skipped + sentence + 1}${name && ` (${name})`}`,
+    });
+  };
+  for (const { operation, source, relation, target, strength, sentence } of held) {
+    put(operation, source, relation, target, strength, "", sentence);
+  }
+  for (const { operation, source, relation, removed, added } of changes) {
+    const same = removed.node === added.node;
+    const net = added.strength - (same ? removed.strength : 0);
+    if (!same && removed.name && Math.abs(removed.strength) >= LEAST) {
+      put(operation, source, relation, removed.node, removed.strength, "−", told - 1);
+    }
+    if (added.name && Math.abs(net) >= LEAST) {
+      put(operation, source, relation, added.node, added.strength, "+", told - 1);
+    }
+  }
+  return arrows;
+}
+
+const createArrow = () =>
+  svg("g", {}, svg("path", { class: "line" }), svg("path", { class: "head" }), svg("text"), svg("title"));
+
+function updateArrow(element, { operation, strength, sign, path, tip, way, at, label, title }) {
+  const [line, head, text, tooltip] = element.children;
+  const change = { "+": " added", "−": " removed" }[sign] ?? "";
+  set(element, { class: `arrow ${operation}${change}` });
+  set(line, { d: path });
+  line.style.setProperty("stroke-width", 1 + 2.4 * Math.min(Math.abs(strength), 1.5));
+  const [x, y] = tip;
+  // Less than nothing, the opposite of an entity, ends in a bar.
+  set(head, { d: strength < 0
+    ? `M${x - way * 7} ${y - 7}v14`
+    : `M${x} ${y}l${-way * 9} -5v10z`, class: strength < 0 ? "head bar" : "head" });
+  const [labelX, labelY] = at({ write: 0.26, move: 0.5, backlink: 0.3 }[operation]);
+  set(text, { x: labelX, y: labelY + 4 });
+  text.textContent = label;
+  tooltip.textContent = title;
+}
+
+const createNode = () => svg("g", {},
+  svg("rect", { rx: 10, height: 34, y: -17 }), svg("text", { y: 5 }), svg("g", { class: "steps" }), svg("title"));
+
+function updateNode(element, { x, y, half, label, name, steps, unborn, told }) {
+  const [box, text, badges, tooltip] = element.children;
+  set(element, {
+    class: ["node", unborn && "unborn", told && "told", steps.length && "found"].filter(Boolean).join(" "),
+  });
+  element.style.setProperty("transform", `translate(${x}px, ${y}px)`);
+  set(box, { x: -half, width: 2 * half });
+  text.textContent = label;
+  tooltip.textContent = name;
+  badges.replaceChildren(...steps.map((step, place) => svg("g", {
+    class: "step", transform: `translate(${half - 6 - 19 * (steps.length - 1 - place)}, -17)`,
+  }, svg("circle", { r: 9 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
+}
+
+function described({ trace, names }, told) {
+  if (told === 0) return "The memory is empty.";
+  const arrows = trace.sentences[told - 1].held
+    .map(({ source, target }) => `${names[source]} to ${names[target]}`);
+  return `The memory after ${told} sentences: ${arrows.join(", ") || "nothing"}.`;
+}
