@@ -29,6 +29,8 @@ class Source:
 class StepReason:
     """What an inference step did, in words."""
 
+    name: str
+    """Of what it found."""
     found: str
     """Where it came from and what it found."""
     sources: tuple[Source, ...]
@@ -57,6 +59,7 @@ def reasons(trace: Trace, asked: Asked) -> Reasons:
         found = _found(trace, step)
         steps.append(
             StepReason(
+                found,
                 f"From {start} the memory leads to {found}.",
                 tuple(sources(trace, step)),
                 f"By itself this says {_guesses(step)}.",

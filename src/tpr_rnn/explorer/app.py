@@ -12,7 +12,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse
 from starlette.staticfiles import StaticFiles
 
 from tpr_rnn import __version__
@@ -53,7 +53,7 @@ def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAP
         responses=dict(REFUSALS),
     )
     _add_api(app, service)
-    app.mount("/", StaticFiles(directory=PAGE, html=True))
+    _add_page(app)
     _add_refusals(app)
     app.add_middleware(Protection, hosts=hosts)
     return app
@@ -110,6 +110,19 @@ def _add_api(app: FastAPI, service: Service) -> None:
     async def questions(about: messages.About) -> messages.Suggested:
         """Suggest questions that fit a story."""
         return messages.Suggested(questions=tuple(await desk.do(service.suggest, about.story)))
+
+
+def _add_page(app: FastAPI) -> None:
+    for folder in ("style", "script"):
+        app.mount(f"/{folder}", StaticFiles(directory=PAGE / folder))
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(PAGE / "index.html")
+
+    @app.get("/icon.svg", include_in_schema=False)
+    async def icon() -> FileResponse:
+        return FileResponse(PAGE / "icon.svg")
 
 
 def _add_refusals(app: FastAPI) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +19,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+TOO_LARGE = f"the request is too large; {limits.BODY} bytes can be taken at a time"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -50,11 +52,9 @@ class Protection:
 
         refusal = self._refusal(Headers(scope=scope))
         if refusal is None:
-            try:
-                return await self._app(scope, _limited(receive), send_protected)
-            except _TooMuchError:
-                refusal = _too_much()
-        await refusal(scope, receive, send_protected)
+            await self._app(scope, _limited(receive), send_protected)
+        else:
+            await refusal(scope, receive, send_protected)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
@@ -68,17 +68,8 @@ class Protection:
             )
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > limits.BODY:
-            return _too_much()
+            return JSONResponse({"error": TOO_LARGE}, status_code=413)
         return None
-
-
-class _TooMuchError(Exception):
-    pass
-
-
-def _too_much() -> JSONResponse:
-    message = f"the request is too large; {limits.BODY} bytes can be taken at a time"
-    return JSONResponse({"error": message}, status_code=413)
 
 
 def _limited(receive: Receive) -> Receive:
@@ -90,7 +81,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > limits.BODY:
-            raise _TooMuchError
+            raise HTTPException(413, TOO_LARGE)
         return message
 
     return limited

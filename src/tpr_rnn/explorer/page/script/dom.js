@@ -30,12 +30,12 @@ function filled(element, attributes, content) {
   return element;
 }
 
-/** 0.934 as "93 %". A minus sign, not a hyphen: it is read aloud. */
+/** 0.934 as "93%". A minus sign, not a hyphen: it is read aloud. */
 export function percent(share) {
-  return `${Math.round(100 * share)} %`.replace("-", "−");
+  return `${Math.round(100 * share)}%`.replace("-", "−");
 }
 
 /** Less than half a percent as such. */
 export function probability(share) {
-  return share > 0 && share < 0.005 ? "< 1 %" : percent(share);
+  return share > 0 && share < 0.005 ? "<1%" : percent(share);
 }

@@ -4,7 +4,9 @@ import { percent, set, svg } from "./dom.js";
 import { curve, layOut } from "./layout.js";
 
 const LEAST = 0.15; // weaker changes are not drawn
-const NAMED = 14; // letters of an arrow's name
+const LABEL = { write: 0.3, move: 0.44, backlink: 0.3, "+": 0.62, "−": 0.5 }; // where on its arrow
+const NAMED = 22; // letters of an arrow's name
+const FEW = 8; // so many arrows have room for their names, more only when they are pointed at
 
 /** Draw the memory of a trace after `told` sentences; at the end also the way of the question. */
 export function createGraph(host) {
@@ -30,34 +32,45 @@ export function createGraph(host) {
     }
   }
 
+  /** Show the arrows of one node alone; null: all. */
+  function point(node) {
+    picture.classList.toggle("pointed", node !== null);
+    for (const arrow of layers.arrows.children) {
+      arrow.classList.toggle("touching", arrow.dataset.ends.split(" ").includes(String(node)));
+    }
+  }
+
   return function draw(traced, told) {
     const { trace } = traced;
     const width = Math.max(300, host.clientWidth);
     const { places, height } = layOut(traced, width);
     set(picture, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": described(traced, told) });
     const found = told === trace.sentences.length && trace.question ? wayOf(trace) : [];
-    keep(layers.way, new Map(found.slice(1).map((node, step) =>
-      [`way ${step}`, curve(places[found[step]], places[node])])),
+    keep(layers.way, new Map(found.slice(1).map(({ node }, step) =>
+      [`way ${step}`, curve(places[found[step].node], places[node])])),
     () => svg("path", { class: "way" }),
     (element, { path }) => set(element, { d: path }));
-    keep(layers.arrows, arrowsOf(traced, told, places), createArrow, updateArrow);
+    picture.classList.remove("pointed");
+    const arrows = arrowsOf(traced, told, places);
+    picture.classList.toggle("few", arrows.size <= FEW && width > 600);
+    keep(layers.arrows, arrows, createArrow, updateArrow);
     keep(layers.nodes, new Map(places.map((place, node) => [`node ${node}`, {
       ...place,
       name: traced.names[node],
-      steps: found.flatMap((at, step) => (at === node ? [step === 0 ? "?" : step] : [])),
+      steps: found.filter((step) => step.node === node).map(({ sign }) => sign),
+      onPoint: (here) => point(here ? node : null),
       unborn: place.from >= told,
       told: told > 0 && trace.nodes[node].members.some(([sentence]) => sentence === told - 1),
     }])), createNode, updateNode);
   };
 }
 
-/** The nodes of the question's way: where it starts, then what each step found, while it is a node. */
+/** The nodes of the question's way, each with its sign: where it starts, and what each step found. */
 function wayOf({ question, nodes }) {
-  const start = question.parts.n;
-  const steps = question.steps.map(({ retrieved }) => (retrieved.name ? retrieved.node : null));
-  const way = [start.cosine >= 0.7 && nodes.length ? start.group : null, ...steps];
-  const lost = way.indexOf(null);
-  return lost < 0 ? way : way.slice(0, lost);
+  const start = nodes.findIndex(({ name }) => name.text && name.text === question.parts.n.name.text);
+  const steps = question.steps.map(({ retrieved }, step) =>
+    ({ sign: step + 1, node: retrieved.name ? retrieved.node : -1 }));
+  return [{ sign: "?", node: start }, ...steps].filter(({ node }) => node >= 0);
 }
 
 /** The arrows by key: what is held, and what the last sentence took away and brought. */
@@ -67,11 +80,13 @@ function arrowsOf({ trace, names }, told, places) {
   const { held, changes } = trace.sentences[told - 1];
   const put = (operation, source, relation, target, strength, sign, sentence) => {
     const name = trace.relations[relation].name.text;
-    const said = [names[source], names[target]].some((node) => node.includes(name)) ? "" : name;
+    const ends = `${names[source]} ${names[target]}`.split(" ");
+    const own = name.split(" ").filter((word) => !ends.includes(word)).join(" ");
     arrows.set(`${operation} ${source} ${target}`, {
-      operation, strength, sign,
+      operation, strength, sign, source, target,
       ...curve(places[source], places[target], operation),
-      label: `${sign}${trace.skipped + sentence + 1} ${said.slice(0, NAMED)}`.trim(),
+      number: `${sign}${trace.skipped + sentence + 1}`,
+      name: own.length > NAMED ? `${own.slice(0, NAMED)}…` : own,
       title: `${names[source]} → ${names[target]}: ${percent(strength)}, by ${operation}, sentence `
         + `${trace.skipped + sentence + 1}${name && ` (${name})`}`,
     });
@@ -93,12 +108,14 @@ function arrowsOf({ trace, names }, told, places) {
 }
 
 const createArrow = () =>
-  svg("g", {}, svg("path", { class: "line" }), svg("path", { class: "head" }), svg("text"), svg("title"));
+  svg("g", {}, svg("path", { class: "line" }), svg("path", { class: "head" }),
+    svg("text", {}, svg("tspan"), svg("tspan", { class: "relation" })), svg("title"));
 
-function updateArrow(element, { operation, strength, sign, path, tip, way, at, label, title }) {
+function updateArrow(element, arrow) {
+  const { operation, strength, sign, source, target, path, tip, way, at, number, name, title } = arrow;
   const [line, head, text, tooltip] = element.children;
   const change = { "+": " added", "−": " removed" }[sign] ?? "";
-  set(element, { class: `arrow ${operation}${change}` });
+  set(element, { class: `arrow ${operation}${change}`, "data-ends": `${source} ${target}` });
   set(line, { d: path });
   line.style.setProperty("stroke-width", 1 + 2.4 * Math.min(Math.abs(strength), 1.5));
   const [x, y] = tip;
@@ -106,13 +123,17 @@ function updateArrow(element, { operation, strength, sign, path, tip, way, at, l
   set(head, { d: strength < 0
     ? `M${x - way * 7} ${y - 7}v14`
     : `M${x} ${y}l${-way * 9} -5v10z`, class: strength < 0 ? "head bar" : "head" });
-  const [labelX, labelY] = at({ write: 0.26, move: 0.5, backlink: 0.3 }[operation]);
+  const [labelX, labelY] = at(LABEL[sign] ?? LABEL[operation]);
   set(text, { x: labelX, y: labelY + 4 });
-  text.textContent = label;
+  const [first, second] = text.children;
+  first.textContent = number;
+  second.textContent = name && ` ${name}`;
   tooltip.textContent = title;
 }
 
-const createNode = () => svg("g", {},
+const createNode = ({ onPoint }) => svg("g", {
+  onpointerenter: () => onPoint(true), onpointerleave: () => onPoint(false),
+},
   svg("rect", { rx: 10, height: 34, y: -17 }), svg("text", { y: 5 }), svg("g", { class: "steps" }), svg("title"));
 
 function updateNode(element, { x, y, half, label, name, steps, unborn, told }) {

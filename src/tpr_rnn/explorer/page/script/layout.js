@@ -4,7 +4,7 @@
 const ROW = 58;
 const TOP = 34;
 const LETTER = 8.2;
-const SIDE = 26; // room for arrows beside a column
+const SIDE = 20; // room for arrows beside a column
 
 /** Places for the nodes of a trace in a picture of this width. */
 export function layOut(traced, width) {
@@ -15,6 +15,7 @@ export function layOut(traced, width) {
     columns[2 * told >= members.length ? 0 : 1].push(node);
   });
   const widest = Math.min(170, width / 2 - SIDE - 30);
+  const edge = SIDE + Math.max(0, (width - 560) / 6);
   const places = [];
   const rows = Math.max(1, ...columns.map((column) => column.length));
   columns.forEach((column, side) => column.forEach((node, row) => {
@@ -22,10 +23,9 @@ export function layOut(traced, width) {
     const name = traced.names[node];
     const label = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
     const half = (label.length * LETTER + 24) / 2;
-    const inset = SIDE + widest / 2 + Math.max(0, (width - 760) / 5);
     places[node] = {
       label, half, side,
-      x: side === 0 ? inset : width - inset,
+      x: side === 0 ? edge + half : width - edge - half,
       y: TOP + ROW * (row + (rows - column.length) / 2),
       from: Math.min(...nodes[node].members.map(([sentence]) => sentence)),
     };

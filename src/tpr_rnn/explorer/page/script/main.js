@@ -17,6 +17,7 @@ import { showUnknown } from "./words.js";
 
 const PAUSE = 120; // milliseconds without a key before what was typed is read
 const CHIPS = 6;
+const OPENING = 44; // the seed of the first story: one with a detour, short enough to take in
 
 const state = {
   sentences: [],
@@ -107,11 +108,11 @@ function annotate() {
   const rows = state.sentences.flatMap((text, place) => (text.trim() ? [place] : []));
   trace.sentences.forEach((_, place) => {
     const answer = trace.question?.along[place].word;
+    const before = trace.question?.along[place - 1]?.word;
     notes[rows[trace.skipped + place]] = {
       watched: place === now - 1,
       later: place >= now,
-      answer,
-      turned: answer !== trace.question?.along[place - 1]?.word,
+      answer: answer === before ? null : answer,
       steps: (why?.steps ?? []).flatMap(({ sources }, step) =>
         (sources.some(({ sentence }) => sentence === place) ? [step + 1] : [])),
     };
@@ -300,12 +301,12 @@ async function arrive() {
     return;
   }
   byId("task").value = task;
-  open(await generate(task, 1));
+  open(await generate(task, OPENING));
 }
 
 try {
   model = await call("/api/model");
-  byId("model").textContent = `${model.name}: ${model.parameters.toLocaleString("en")} numbers, `
+  byId("model").textContent = `${model.name}: ${model.parameters.toLocaleString("en")} parameters, `
     + `${model.words.length} words`;
   listTasks(model.tasks);
   createPage();

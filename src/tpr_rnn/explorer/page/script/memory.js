@@ -1,6 +1,6 @@
 // The view of the memory: a slider over the sentences, the graph, and the same in words.
 
-import { byId, html, percent, set, svg } from "./dom.js";
+import { byId, html, percent, probability, set, svg } from "./dom.js";
 import { createGraph } from "./graph.js";
 
 const PARTS = ["e1", "e2", "r1", "r2", "r3"];
@@ -31,14 +31,17 @@ export function createMemory(onWatch) {
   };
 }
 
-function describe({ sentences, skipped }, told) {
+function describe({ sentences, skipped, question }, told) {
   if (told === 0) return [html("b", {}, "Before the story"), " the memory is empty. Move the slider."];
   const { text, parts } = sentences[told - 1];
   return [
     html("b", {}, `${skipped + told}. `), text,
     html("span", { class: "reading" }, "read as ", ...PARTS.flatMap((part) =>
       [html("i", {}, part), ` ${parts[part].name.text || "–"} `])),
-  ];
+    question && html("span", { class: "reading" }, "asked now, the answer is ",
+      html("b", {}, question.along[told - 1].word),
+      ` (${probability(question.along[told - 1].probability)})`),
+  ].filter(Boolean);
 }
 
 function changes({ trace, names }, told) {
@@ -64,7 +67,7 @@ function held({ trace, names }, told) {
     const name = trace.relations[relation].name.text;
     return html("tr", {},
       html("td", {}, names[source]), html("td", {}, names[target]),
-      html("td", {}, html("b", { class: operation }, operation), name && ` “${name}”`),
+      html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
       html("td", { class: "figure" }, percent(strength)),
       html("td", { class: "figure", title: trace.sentences[sentence].text },
         String(trace.skipped + sentence + 1)));

@@ -16,19 +16,16 @@ export function showPath(traced, onWatch) {
     html("p", {}, `“${question.text}”`));
   const steps = question.steps.map((step, place) => card(traced, step, place, onWatch));
   byId("steps").replaceChildren(first, ...steps, end(question));
+  byId("steps").style.setProperty("--steps", steps.length);
   byId("conclusions").replaceChildren(...traced.why.conclusions.map((text) => html("li", {}, text)));
 }
 
-function card({ trace, why, names }, step, place, onWatch) {
-  const { retrieved, answers } = step;
+function card({ trace, why }, { answers }, place, onWatch) {
   const reason = why.steps[place];
-  const name = retrieved.name ? names[retrieved.node] : "a mixture";
+  const relation = trace.question.parts[`l${place + 1}`].name.text;
   return html("li", { class: "step" },
-    html("h3", {}, html("span", { class: "badge" }, String(place + 1)), " ",
-      retrieved.node === null ? "nothing" : name),
-    html("p", { class: "note" }, `i${place + 1}: ${trace.question.parts[`l${place + 1}`].name.text
-      ? `asked for “${trace.question.parts[`l${place + 1}`].name.text}”`
-      : "what this step retrieved"}`),
+    html("h3", {}, html("span", { class: "badge" }, String(place + 1)), " ", reason?.name ?? "nothing"),
+    html("p", { class: "note" }, `i${place + 1}: what was retrieved${relation && ` for “${relation}”`}`),
     html("p", {}, reason?.found ?? "The memory is empty."),
     html("ul", { class: "sources" }, ...(reason?.sources ?? []).map((source) =>
       told(trace, source, onWatch))),

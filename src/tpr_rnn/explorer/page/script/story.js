@@ -70,20 +70,17 @@ export function createStory(host, actions) {
 
   /**
    * Say what is known of each sentence: whether it is the one that is watched, which inference steps
-   * it told something, and what the answer would have been after it.
+   * it told something, and the answer that would have been given from it on.
    */
   function annotate(notes) {
     rows.forEach((row, place) => {
-      const { watched, later, steps, answer, turned } = notes[place] ?? {};
+      const { watched, later, steps, answer } = notes[place] ?? {};
       set(row.element, { class: [watched && "watched", later && "later"].filter(Boolean).join(" ") });
       set(row.number, { "aria-pressed": Boolean(watched) });
       row.told.replaceChildren(...(steps ?? []).map((step) =>
         html("span", { class: "badge", title: `Step ${step} found what this sentence told` }, step)));
       row.then.textContent = answer ?? "";
-      set(row.then, {
-        class: turned ? "then turned" : "then",
-        title: answer ? `Asked after this sentence, the answer would be ${answer}` : null,
-      });
+      set(row.then, { title: answer ? `Asked from here on, the answer is ${answer}` : null });
     });
   }
 
