@@ -14,7 +14,7 @@ from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tpr_rnn.explorer.app import create_app
-from tpr_rnn.explorer.server import _listen
+from tpr_rnn.explorer.server import listen
 from tpr_rnn.explorer.service import Service
 from tpr_rnn.models.reader import Reader
 
@@ -66,7 +66,7 @@ def chromium(width: int, height: int, *, dark: bool = False) -> Iterator[Browser
 @contextlib.contextmanager
 def served(reader: Reader, name: str) -> Iterator[str]:
     """An explorer in a thread; its address."""
-    listening = _listen("127.0.0.1", 0)
+    listening = listen("127.0.0.1", 0)
     app = create_app(Service(reader, name))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

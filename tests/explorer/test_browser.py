@@ -145,7 +145,7 @@ def test_change_remove_and_put_in_another_order(page) -> None:
     ActionChains(page.browser).move_to_element(page.labelled("Sentence 2")).perform()
     page.labelled("Move sentence 2 up").click()
     assert page.story() == [STORY[1], "Mary went to the garden."]
-    page.button("Start over").click()
+    page.button("Clear").click()
     assert page.story() == [""]
 
 

@@ -177,10 +177,11 @@ def _memory(trace: Trace) -> Iterator[str]:
 
 
 def node_name(trace: Trace, node: int) -> str:
-    """What to call a node: its name, with a number if others have it, or only a number."""
+    """What to call a node: its name, with a number if others have it, or where it is first told."""
     name = trace.nodes[node].name.text
     if not name:
-        return f"[entity {node + 1}]"
+        sentence, part = trace.nodes[node].members[0]
+        return f"[{part} of {trace.skipped + sentence + 1}]"
     namesakes = [other for other, group in enumerate(trace.nodes) if group.name.text == name]
     number = namesakes.index(node) + 1
     return name if number == 1 else f"{name} ({number})"

@@ -14,6 +14,8 @@ from tpr_rnn.explorer.app import create_app
 from tpr_rnn.explorer.protection import LOCAL
 from tpr_rnn.explorer.service import Service
 
+BACKLOG = 128
+"""Connections that may wait to be taken."""
 PATIENCE = 3
 """Seconds that requests under way get when the explorer is ended."""
 
@@ -32,7 +34,7 @@ def serve(
     """
     # One model, one small story at a time: more threads of torch would only wait for each other.
     torch.set_num_threads(1)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     everybody = host not in LOCAL and _is_unspecified(host)
     address = f"http://{'127.0.0.1' if everybody else shown}:{listening.getsockname()[1]}/"
@@ -46,22 +48,17 @@ def serve(
     uvicorn.Server(settings).run(sockets=[listening])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on."""
     if not 0 <= port < 2**16:
         raise UserError(f"--port must be from 0 (any that is free) to 65535, not {port}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         raise UserError(
             f"cannot listen on {host} port {port} ({error}); --port 0 takes any that is free"
         ) from error
-    return listening
 
 
 def _is_unspecified(host: str) -> bool:

@@ -35,7 +35,7 @@ export function percent(share) {
   return `${Math.round(100 * share)}%`.replace("-", "−");
 }
 
-/** Less than half a percent as such. */
+/** The same for what is never quite zero. */
 export function probability(share) {
-  return share > 0 && share < 0.005 ? "<1%" : percent(share);
+  return share < 0.005 ? "<1%" : percent(share);
 }

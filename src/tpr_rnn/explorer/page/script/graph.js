@@ -2,6 +2,7 @@
 
 import { percent, set, svg } from "./dom.js";
 import { curve, layOut } from "./layout.js";
+import { isNode } from "./likeness.js";
 
 const LEAST = 0.15; // weaker changes are not drawn
 const LABEL = { write: 0.3, move: 0.44, backlink: 0.3, "+": 0.62, "−": 0.5 }; // where on its arrow
@@ -46,8 +47,9 @@ export function createGraph(host) {
     const { places, height } = layOut(traced, width);
     set(picture, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": described(traced, told) });
     const found = told === trace.sentences.length && trace.question ? wayOf(trace) : [];
-    keep(layers.way, new Map(found.slice(1).map(({ node }, step) =>
-      [`way ${step}`, curve(places[found[step].node], places[node])])),
+    const ways = found.slice(1).map(({ node }, step) => [found[step].node, node]);
+    keep(layers.way, new Map(ways.filter(([from, to]) => from !== to).map(([from, to]) =>
+      [`way ${from} ${to}`, curve(places[from], places[to])])),
     () => svg("path", { class: "way" }),
     (element, { path }) => set(element, { d: path }));
     picture.classList.remove("pointed");
@@ -69,7 +71,7 @@ export function createGraph(host) {
 function wayOf({ question, nodes }) {
   const start = nodes.findIndex(({ name }) => name.text && name.text === question.parts.n.name.text);
   const steps = question.steps.map(({ retrieved }, step) =>
-    ({ sign: step + 1, node: retrieved.name ? retrieved.node : -1 }));
+    ({ sign: step + 1, node: isNode(retrieved) ? retrieved.node : -1 }));
   return [{ sign: "?", node: start }, ...steps].filter(({ node }) => node >= 0);
 }
 
@@ -97,10 +99,10 @@ function arrowsOf({ trace, names }, told, places) {
   for (const { operation, source, relation, removed, added } of changes) {
     const same = removed.node === added.node;
     const net = added.strength - (same ? removed.strength : 0);
-    if (!same && removed.name && Math.abs(removed.strength) >= LEAST) {
+    if (!same && isNode(removed) && Math.abs(removed.strength) >= LEAST) {
       put(operation, source, relation, removed.node, removed.strength, "−", told - 1);
     }
-    if (added.name && Math.abs(net) >= LEAST) {
+    if (isNode(added) && Math.abs(net) >= LEAST) {
       put(operation, source, relation, added.node, added.strength, "+", told - 1);
     }
   }

@@ -84,8 +84,9 @@ function chips() {
     return found.fitting.slice(0, CHIPS).map((text) => ({ text, chosen: chosen({ text }) }));
   }
   const here = told().length;
-  return state.known.questions.map((asked) => ({
-    text: asked.text, after: asked.after, chosen: chosen(asked) && asked.after === here,
+  const asked = new Map(state.known.questions.map((one) => [`${one.after} ${one.text}`, one]));
+  return [...asked.values()].map(({ text, after }) => ({
+    text, after, chosen: chosen({ text }) && after === here,
   }));
 }
 

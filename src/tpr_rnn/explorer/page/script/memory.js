@@ -2,6 +2,7 @@
 
 import { byId, html, percent, probability, set, svg } from "./dom.js";
 import { createGraph } from "./graph.js";
+import { isNode } from "./likeness.js";
 
 const PARTS = ["e1", "e2", "r1", "r2", "r3"];
 
@@ -54,9 +55,11 @@ function changes({ trace, names }, told) {
   });
 }
 
-function piece(kind, sign, { node, name, strength }, names) {
-  const some = Math.abs(strength) >= 0.05 && node !== null;
-  const what = !some ? "nothing" : `${name ? names[node] : `a little like ${names[node]}`} ${percent(strength)}`;
+function piece(kind, sign, likeness, names) {
+  const { node, strength } = likeness;
+  const some = Math.abs(strength) >= 0.05;
+  const name = isNode(likeness) ? names[node] : `a little like ${names[node]}`;
+  const what = some ? `${name} ${percent(strength)}` : "nothing";
   return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
 }
 

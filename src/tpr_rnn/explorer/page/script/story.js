@@ -27,7 +27,7 @@ export function createStory(host, actions) {
     row.down = tool("↓", (at) => actions.move(at, 1));
     row.remove = tool("✕", (at) => actions.remove(at));
     row.element = html("li", {},
-      row.number, row.field.element, row.told, row.then,
+      row.number, row.field.element, html("span", { class: "meta" }, row.told, row.then),
       html("span", { class: "tools" }, row.up, row.down, row.remove));
     return row;
   }
@@ -58,6 +58,7 @@ export function createStory(host, actions) {
     rows.forEach((row, place) => {
       const number = place + 1;
       row.field.show(sentences[place]);
+      row.field.element.style.setProperty("--letters", sentences[place].length);
       row.field.mark(unknown);
       row.field.input.setAttribute("aria-label", `Sentence ${number}`);
       row.number.textContent = number;
