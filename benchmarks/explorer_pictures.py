@@ -9,12 +9,15 @@ import argparse
 import time
 from pathlib import Path
 
+from PIL import Image
 from selenium.webdriver.common.by import By
 
 from explorer.browser import chromium, served, wait_until
 from tpr_rnn.models.reader import Reader
 
 SIZES = {"wide": (1360, 900), "narrow": (390, 844)}
+COLOURS = 64
+"""Of a picture: enough, and half the bytes."""
 VIEWS = ("memory", "path", "compare")
 
 
@@ -34,7 +37,9 @@ def main() -> None:
                     for view in VIEWS:
                         browser.find_element(By.ID, f"tab-{view}").click()
                         time.sleep(0.6)  # until what fades has faded
-                        browser.save_whole_page(options.out / f"{view}-{size}-{theme}.png")
+                        path = options.out / f"{view}-{size}-{theme}.png"
+                        browser.save_whole_page(path)
+                        Image.open(path).quantize(COLOURS).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def test_tell_me_a_story(page) -> None:
 
 def test_tell_and_ask_by_keyboard_alone(page) -> None:
     page.open([])
-    page.button("+ Add a sentence").send_keys(Keys.ENTER)
+    page.button("+ Add sentence").send_keys(Keys.ENTER)
     for place, sentence in enumerate(STORY, start=1):
         field = page.browser.switch_to.active_element
         assert field.get_attribute("aria-label") == f"Sentence {place}"
@@ -294,6 +294,7 @@ def test_questions_that_fit_are_offered(page) -> None:
     page.becomes(lambda: page.texts("#chips .chip") == ["Where is John?", "Where is Mary?"])
     page.button("Where is John?").click()
     page.shows("#verdict", "garden")
+    assert page.texts('#chips .chip[aria-pressed="true"]') == ["Where is John?"]
 
 
 def test_a_phone_has_room_for_all_of_it(address) -> None:

@@ -15,12 +15,13 @@ export function svg(name, attributes = {}, ...content) {
   return filled(document.createElementNS(SVG, name), attributes, content);
 }
 
-/** Give an element its attributes; null or undefined takes one away. */
+/** Give an element its attributes; null takes one away, and so does false but for aria's. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
+    const absent = value === null || (value === false && !name.startsWith("aria-"));
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value === null || value === undefined || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? "" : value);
+    else if (absent) element.removeAttribute(name);
+    else element.setAttribute(name, value);
   }
   return element;
 }

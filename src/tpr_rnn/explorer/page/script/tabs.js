@@ -18,7 +18,7 @@ export function createTabs(list, onChoose) {
     const known = tabs.some((tab) => panel(tab) === chosen) ? chosen : panel(tabs[0]);
     for (const tab of tabs) {
       const here = panel(tab) === known;
-      set(tab, { "aria-selected": String(here), tabindex: here ? 0 : -1 });
+      set(tab, { "aria-selected": here, tabindex: here ? 0 : -1 });
       document.getElementById(panel(tab)).hidden = !here;
     }
   };
