@@ -4,7 +4,8 @@
 
 For every task the `single` preset is trained twice, on generated stories alone and on the official
 training file, and both models are scored on the official test file. Runs live in `--runs`, are
-skipped when finished and go on when interrupted; their records and the table go to `--out`.
+skipped when finished and go on when interrupted; those on the official files are the same runs as
+those of `tpr-rnn sweep single-task`, in the same place. Records and the table go to `--out`.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from tpr_rnn.training.run import RunConfig
 
 TASKS = range(1, 21)
 OFFICIAL = "official"
+PLACES = {GENERATED: "train-on-generated", OFFICIAL: "single-task/single"}
 
 
 def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
@@ -34,14 +36,16 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
         for source in (GENERATED, OFFICIAL):
             if source == OFFICIAL and _lacks_training_file(data, task):
                 continue
+            place = runs / PLACES[source] / f"task-{task}" / f"seed-{seed}"
             config = RunConfig(
                 task=str(task),
                 seed=seed,
                 preset="single",
                 settings=preset("single"),
                 data=str(data.resolve()) if source == OFFICIAL else None,
+                fill_gaps=source == OFFICIAL,  # as in the sweep; here no file is missing
             )
-            jobs[task, source] = Job(config, runs / source / f"task-{task}", source)
+            jobs[task, source] = Job(config, place, source)
     return jobs
 
 
@@ -99,7 +103,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="the official en-valid-10k")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--runs", type=Path, default=Path("runs/train-on-generated"))
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, default=Path("results/train-on-generated"))
     options = parser.parse_args()
     try:

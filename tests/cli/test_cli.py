@@ -182,6 +182,15 @@ def test_ask(trained, story) -> None:
     assert 0.5 < answer["answers"][0]["probability"] <= 1
 
 
+def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(
+    trained, story, monkeypatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = run("ask", str(trained), "--story", str(story), "--question", "Where is Mary?")
+    assert done.returncode == 0
+    assert re.search(r"kitchen +\d+\.\d\d%", done.stdout)
+
+
 def test_the_prompt(trained, story) -> None:
     lines = "Sandra went to the office\nWhere is Sandra?\nWhere is Bob?\nundo\nstory\nwords\nquit\n"
     done = run("ask", str(trained), "--story", str(story), input=lines)

@@ -124,6 +124,15 @@ def test_training_ends_early_when_nothing_is_wrong_any_more(monkeypatch) -> None
     assert "no validation error in 2 evaluations" in last.reason
 
 
+def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, *((1.0, error) for error in (50.0, 40.0, 45.0, 40.0, 41.0)))
+    trainer = make_trainer(epochs=9, patience=3)
+    *_, last = trainer.run()
+    assert last == Stopped(20, "no better model in 3 evaluations in a row")
+    assert trainer.ended
+    assert trainer.progress.best_step == 8
+
+
 def nan_at(monkeypatch, *calls: int) -> None:
     """Let the loss be NaN at these calls, counted from 1."""
     count = 0
@@ -171,6 +180,20 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     rates = [event.rate for event in events if isinstance(event, Evaluated)]
     assert len(set(rates[:5])) == 1
     assert rates[5] == 0
+
+
+def test_an_attempt_that_is_nearly_there_is_not_given_up(monkeypatch) -> None:
+    scores(monkeypatch, 50.0, 50.0, 50.0, 19.0, 15.0, 4.0)
+    trainer = make_trainer(
+        epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2
+    )
+    events = list(trainer.run())
+    assert [event.step for event in events if isinstance(event, Restarted)] == [8]
+    assert trainer.progress.attempt == 2
+    # The second attempt is at 19 % after its two epochs: the rate falls in the two that follow.
+    assert trainer.ended
+    assert trainer.progress.step == 24
+    assert trainer._rate() == 0
 
 
 def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:

@@ -87,10 +87,11 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
         if "\t" in text:
             where = f"{name}:{line_number}"
             questions.append(_parse_question(text, len(sentences), position_of, where))
-        elif text.endswith("?"):
+        elif "?" in text:  # at the end, or before an answer whose tab an editor made into spaces
+            asked = text.partition("?")[0].rstrip()
             raise UserError(
-                f"{name}:{line_number}: a question without an answer; "
-                f"expected '{digits} {text}<TAB>answer<TAB>supporting line numbers'"
+                f"{name}:{line_number}: a question without a tab and an answer; "
+                f"expected '{digits} {asked}?<TAB>answer<TAB>supporting line numbers'"
             )
         else:
             position_of[number] = len(sentences)

@@ -47,10 +47,9 @@ def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) ->
     if groups > 1:
         chosen = chosen[np.argsort(data.length[chosen], kind="stable")]
     padded = [_pad_stories(data, part) for part in np.array_split(chosen, min(groups, len(chosen)))]
-    sentence_rows, sentence_at = np.unique(
-        np.concatenate([story.ravel() for story in padded]), return_inverse=True
-    )
-    question_rows, question_at = np.unique(data.question[chosen], return_inverse=True)
+    told = np.concatenate([story.ravel() for story in padded])
+    sentence_rows, sentence_at = _each_once(told, len(data.sentences))
+    question_rows, question_at = _each_once(data.question[chosen], len(data.questions))
 
     parts = []
     cell = row = 0
@@ -83,6 +82,18 @@ def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
     by_length = np.argsort(data.length, kind="stable")
     for begin in range(0, len(by_length), size):
         yield make_batch(data, by_length[begin : begin + size])
+
+
+def _each_once(
+    numbers: Int[np.ndarray, " n"], limit: int
+) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " n"]]:
+    """The different numbers, all under the limit, in order, and where among them each one is.
+
+    `np.unique` does the same by sorting, which takes some twentieth of a training step.
+    """
+    there = np.zeros(limit, dtype=bool)
+    there[numbers] = True
+    return np.flatnonzero(there), (there.cumsum() - 1)[numbers]
 
 
 def _pad_stories(data: Encoded, chosen: Int[np.ndarray, " n"]) -> Int[np.ndarray, "b t"]:

@@ -22,10 +22,13 @@ class Recipe:
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""
     attempts: int = 1
-    """Start anew from another seed, up to so many times in all, while the task is not learned;
+    """Start anew from another seed, up to so many times in all, while an attempt comes to nothing;
     each time the rate rises twice as fast."""
     learned_below: float | None = None
     """The validation error, in %, below which a task counts as learned; None: it never does."""
+    hopeful_below: float = 0.0
+    """An attempt that has not learned the task after all epochs, but whose validation error is
+    below this, is not given up: its rate falls, which may be all that it needs."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
@@ -48,6 +51,8 @@ class Recipe:
     """Halve the rate once, when the validation loss falls below this; None: never."""
     stop_after_perfect: int | None = None
     """End after so many evaluations in a row without a validation error; None: never early."""
+    patience: int | None = None
+    """End after so many evaluations in a row without a better model; None: never early."""
     story_cap: int = 70
     """Sentences before a question that are read."""
     story_cap_task_3: int = 130
@@ -75,10 +80,10 @@ class Recipe:
             )
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
-        if self.stop_after_perfect is not None and self.stop_after_perfect < 1:
-            raise UserError(
-                f"stop_after_perfect must be 1 or more, or none, not {self.stop_after_perfect}"
-            )
+        for name in ("stop_after_perfect", "patience"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise UserError(f"{name} must be 1 or more, or none, not {number}")
 
     @property
     def cap(self) -> StoryCap:
@@ -194,6 +199,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 epochs=400,
                 attempts=4,
                 learned_below=5.0,
+                hopeful_below=20.0,
                 learning_rate=0.003,
                 top_rate=0.015,
                 rise_epochs=400,

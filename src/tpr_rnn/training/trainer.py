@@ -80,7 +80,7 @@ class Progress:
     begun: int = 0
     """The step at which the present attempt began."""
     learned_at: int | None = None
-    """The step at which the task was learned in the present attempt."""
+    """The step at which the task was learned, or nearly, in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""
     halved_at: int | None = None
@@ -218,21 +218,36 @@ class Trainer:
         if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
             now.halved_at = now.step
             events.append(RateHalved(now.step))
-        if now.learned_at is None and valid.error < (recipe.learned_below or 0.0):
+        mark = max(recipe.learned_below or 0.0, recipe.hopeful_below if self._over() else 0.0)
+        if now.learned_at is None and valid.error < mark:
             now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
-        if now.perfect == recipe.stop_after_perfect and now.step < self.steps:
-            now.stopped = f"no validation error in {now.perfect} evaluations in a row"
+        now.stopped = self._reason_to_stop() if now.step < self.steps else None
+        if now.stopped:
             events.append(Stopped(now.step, now.stopped))
-        if self._in_vain():
+        elif self._in_vain():
             events.append(self._attempt_again())
         yield from events
 
+    def _reason_to_stop(self) -> str | None:
+        """Why training should end early, if it should."""
+        now, recipe = self.progress, self.recipe
+        if now.perfect == recipe.stop_after_perfect:
+            return f"no validation error in {now.perfect} evaluations in a row"
+        waited = (now.step - (now.best_step or 0)) // self.steps_per_epoch
+        if recipe.patience is not None and waited >= recipe.patience:
+            return f"no better model in {waited} evaluations in a row"
+        return None
+
+    def _over(self) -> bool:
+        """Whether the attempt has had all its epochs."""
+        now = self.progress
+        return now.step - now.begun == self.recipe.fall_step(self.steps_per_epoch)
+
     def _in_vain(self) -> bool:
         """Whether the attempt is over without the task being learned, and there is another one."""
-        now, recipe = self.progress, self.recipe
-        over = now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        return over and now.learned_at is None and now.attempt < recipe.attempts
+        now = self.progress
+        return self._over() and now.learned_at is None and now.attempt < self.recipe.attempts
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()

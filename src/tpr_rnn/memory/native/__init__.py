@@ -103,7 +103,17 @@ def walk(
     operations: tuple[Operation, ...],
     lengths: Int[Tensor, " b"] | None,
 ) -> Float[Tensor, "b s f"]:
-    """What each inference step retrieves; see `inference.tell_and_walk`."""
+    """Tell stories and ask one question about each: what every inference step retrieves.
+
+    Args:
+        associations: what each sentence says.
+        asked: different questions, n and l1, l2, ... of each side by side.
+        question: the row of `asked` for each story.
+        scale: of the normalisation after each step; None: there is none.
+        shift: likewise.
+        operations: the memory operations in use.
+        lengths: sentences in each story; None: all.
+    """
     table, story, entity_size = associations
     retrieved: Tensor = _Walk.apply(
         table.contiguous(),

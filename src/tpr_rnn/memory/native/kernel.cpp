@@ -256,8 +256,9 @@ std::tuple<Tensor, Tensor> walk(const Tensor& table, const Tensor& story, const 
   const Stories stories(table, story, lengths);
   const Questions questions(shape, asked, question);
   const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
+  // Padding is never looked at: unlike the changes that `tell` gives, these stay inside.
   Tensor change =
-      at::zeros({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
+      at::empty({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
   Tensor retrieved = at::empty({shape.batch, questions.steps, shape.entity}, table.options());
   AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_walk", [&] {
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
