@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
 .PHONY: demo explore test test-browser check clean
 
@@ -19,12 +20,12 @@ runs/demo/model.safetensors: | $(INSTALLED)
 # The tests of the explorer's page need a Chromium with its driver; without one they are skipped.
 test: check
 	$(BIN)/python -m pytest -n 2
-	@command -v chromium chromedriver >/dev/null || echo "No Chromium here: the tests of the \
-	explorer's page were skipped. 'make test-browser' installs one where it may."
+	@$(HAS_CHROMIUM) || echo "No Chromium here: the tests of the explorer's page were skipped." \
+	  "'make test-browser' installs one where it may."
 
 # The tests of the page alone; installs a Chromium from Debian's packages if that is allowed.
 test-browser: $(INSTALLED)
-	command -v chromium chromedriver >/dev/null || { apt-get update -qq && \
+	$(HAS_CHROMIUM) || { apt-get update -qq && \
 	  apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; }
 	$(BIN)/python -m pytest tests/explorer/test_browser.py
 

@@ -1,4 +1,4 @@
-"""How soon the explorer's page is there, and how large it is, in a Chromium that has nothing cached.
+"""How soon the page of the explorer is there, and how large it is, with nothing cached.
 
     PYTHONPATH=tests python -m benchmarks.explorer_page RUN
 

@@ -138,6 +138,11 @@ def test_stories_are_read_from_a_text(client) -> None:
     assert found[0]["questions"][0]["answer"] == "home"
     plain = client.post("/api/parse", json={"text": " Mary left.\n\nJohn left.\r\n"}).json()
     assert plain["stories"] == [{"sentences": ["Mary left.", "John left."], "questions": []}]
+    asked = client.post("/api/parse", json={"text": "Mary left.\nWho left?"}).json()["stories"]
+    assert asked[0]["sentences"] == ["Mary left."]
+    assert asked[0]["questions"] == [
+        {"text": "Who left?", "answer": None, "after": 1, "supports": []}
+    ]
 
 
 WRONG = {
@@ -166,7 +171,10 @@ def test_what_is_wrong_is_named(client, status, message, change) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("1 Mary left.\n3 John left.", "the text:2: the line is numbered 3"), (" \n", "empty text")],
+    [
+        ("1 Mary left.\n3 John left.", "the text:2: the line is numbered 3"),
+        (" \n", "the text: an empty story"),
+    ],
 )
 def test_a_text_that_is_no_story_is_refused(client, text, message) -> None:
     answer = client.post("/api/parse", json={"text": text})

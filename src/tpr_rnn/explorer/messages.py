@@ -69,10 +69,10 @@ class Traced(Message):
 
 
 class KnownQuestion(Message):
-    """A question with its true answer."""
+    """A question, with its true answer if that is known."""
 
     text: str
-    answer: str
+    answer: str | None
     """As the model would say it."""
     after: int
     """How many sentences were told before it was asked."""

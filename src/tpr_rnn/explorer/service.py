@@ -8,7 +8,7 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.explanation import node_name, reasons
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
-from tpr_rnn.data.babi import Story, parse_stories
+from tpr_rnn.data.babi import Story, parse_told
 from tpr_rnn.data.simulator import TASK_NAMES, tell
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
 from tpr_rnn.errors import UserError
@@ -66,19 +66,12 @@ class Service:
 
     def parse(self, text: str) -> messages.Parsed:
         """The stories of a text in the bAbI format, or the one of a text with a sentence a line."""
-        lines = [line.strip() for line in text.split("\n")]
-        told = [line for line in lines if line]
-        if not told:
-            raise UserError("an empty text; expected a sentence a line")
-        if told[0].split()[0].isdigit():
-            stories = parse_stories(lines, name="the text")
-        else:
-            stories = [Story(tuple(told), ())]
+        stories = parse_told(text.split("\n"), name="the text")
         if len(stories) > limits.STORIES:
             raise UserError(
                 f"the text has {len(stories)} stories; {limits.STORIES} can be taken at a time"
             )
-        return messages.Parsed(stories=tuple(_known(story) for story in stories))
+        return messages.Parsed(stories=tuple(_asked(_known(story)) for story in stories))
 
     def check(self, texts: Sequence[str]) -> messages.Checked:
         """Which words the model does not know, with those that it knows instead."""
@@ -117,6 +110,20 @@ def in_words(found: Trace) -> dict[str, object]:
         "names": tuple(node_name(found, node) for node in range(len(found.nodes))),
         "why": None if found.question is None else reasons(found, found.question),
     }
+
+
+def _asked(story: messages.KnownStory) -> messages.KnownStory:
+    """The same with what is asked among the sentences as questions, whose answers nobody knows."""
+    sentences: list[str] = []
+    questions = list(story.questions)
+    for text in story.sentences:
+        if text.endswith("?"):
+            questions.append(
+                messages.KnownQuestion(text=text, answer=None, after=len(sentences), supports=())
+            )
+        else:
+            sentences.append(text)
+    return messages.KnownStory(sentences=tuple(sentences), questions=tuple(questions))
 
 
 def _known(story: Story) -> messages.KnownStory:
