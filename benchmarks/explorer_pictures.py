@@ -16,8 +16,8 @@ from explorer.browser import chromium, served, wait_until
 from tpr_rnn.models.reader import Reader
 
 SIZES = {"wide": (1360, 900), "narrow": (390, 844)}
-COLOURS = 64
-"""Of a picture: enough, and half the bytes."""
+COLOURS = 256
+"""Of a picture: enough to tell all of them apart, and half the bytes."""
 VIEWS = ("memory", "path", "compare")
 
 
