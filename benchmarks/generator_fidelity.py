@@ -90,6 +90,7 @@ def compare_all(directory: Path) -> dict[str, Any]:
 
 
 def compare(task: int, paths: dict[str, Path]) -> dict[str, Any]:
+    print(f"task {task} ...", file=sys.stderr, flush=True)
     # Some official stories stand in two files (those of task 4 most of all); each counts there.
     official = [story for path in paths.values() for story in read_stories(path)]
     started = time.perf_counter()

@@ -170,6 +170,12 @@ def test_evaluate_without_data_uses_generated_stories_and_says_so(trained) -> No
     assert "It was trained on" in done.stdout
 
 
+def test_a_run_is_resumed_with_the_settings_it_has(trained) -> None:
+    done = run("train", "--out", str(trained), "--resume", "--set", "learning_rate=1")
+    assert done.returncode == 2
+    assert "has its settings already; give --resume and --out alone" in done.stderr
+
+
 def test_ask(trained, story) -> None:
     question = ("--story", str(story), "--question", "Where is Mary?")
     done = run("ask", str(trained), *question)
@@ -180,6 +186,15 @@ def test_ask(trained, story) -> None:
     assert answer["answer"] == "kitchen"
     assert answer["answers"][0]["word"] == "kitchen"
     assert 0.5 < answer["answers"][0]["probability"] <= 1
+
+
+def test_an_unknown_word_of_a_story_is_named_with_its_sentence(trained, tmp_path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Mary went to the kitchen.\nMary went to the \x1b[31mzoo.\n")
+    done = run("ask", str(trained), "--story", str(path), "--question", "Where is Mary?")
+    assert done.returncode == 2
+    assert f"{path}: sentence 2: the model has never seen the word" in done.stderr
+    assert "\x1b" not in done.stderr
 
 
 def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(

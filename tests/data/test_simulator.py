@@ -1,4 +1,5 @@
 import itertools
+import math
 import os
 import re
 import subprocess
@@ -283,9 +284,20 @@ def test_a_story_is_as_long_as_wished(task: int, seed: int, length: int) -> None
     assert len(story.sentences) == after[-1]
 
 
+@pytest.mark.parametrize(("questions", "length"), [(2, 30), (100, 200), (20, 1_000)])
+def test_stories_of_a_wished_length_stay_whole(questions: int, length: int) -> None:
+    told = generate(2, questions=questions, wishes=Wishes(story_length=length))
+    valid = math.ceil(questions / 10)
+    for name, asked in (("train", questions - valid), ("valid", valid), ("test", 1_000)):
+        assert all(len(story.sentences) >= length for story in told[name])
+        assert sum(len(story.questions) for story in told[name]) >= asked
+    texts = [format_story(story) for stories in told.values() for story in stories]
+    assert len(set(texts)) == len(texts)
+
+
 @pytest.mark.parametrize("distractors", [0, 1, 3, 8])
 def test_distractors_can_be_chosen(distractors: int) -> None:
-    places = tuple("abcdefghijk")
+    places = tuple("bcdefghijkl")
     for story in stories(19, 20, Wishes(places=places, distractors=distractors)):
         assert len(story.sentences) == 2 + distractors
         (question,) = story.questions
@@ -311,15 +323,17 @@ def test_distractors_can_be_chosen(distractors: int) -> None:
         (1, Wishes(names=("R2D2",)), "'R2D2' is not a single word"),
         (1, Wishes(names=("Kitchen",)), "'kitchen' is both a name and a place"),
         (2, Wishes(objects=("garden",)), "'garden' is both an object and a place"),
-        (15, Wishes(names=("Mouse",)), "'Mouse' is both a word of the task itself and a name"),
-        (20, Wishes(names=("Apple",)), "'Apple' is both a word of the task itself and a name"),
+        (15, Wishes(names=("Mouse",)), "'Mouse' is both a word of the stories themselves and a"),
+        (20, Wishes(names=("Apple",)), "'Apple' is both a word of the stories themselves and a"),
+        (1, Wishes(names=("Where",)), "'Where' is both a word of the stories themselves and a"),
+        (2, Wishes(objects=("there",)), "'there' is both a word of the stories themselves and an"),
         (1, Wishes(objects=("lamp",)), "has no objects to choose"),
         (4, Wishes(names=("Ann",)), "has no names to choose"),
         (17, Wishes(places=("park", "shop")), "has no places to choose"),
-        (16, Wishes(story_length=5), "has no story_length to choose"),
+        (16, Wishes(story_length=5), "has no story length to choose"),
         (1, Wishes(distractors=3), "has no distractors to choose"),
-        (1, Wishes(story_length=0), "story_length must be 1 or more, not 0"),
-        (14, Wishes(story_length=17), "story_length must be 16 or less, not 17"),
+        (1, Wishes(story_length=0), "story length must be 1 or more, not 0"),
+        (14, Wishes(story_length=17), "story length must be 16 or less, not 17"),
         (19, Wishes(distractors=-1), "distractors must be 0 or more, not -1"),
         (19, Wishes(distractors=4), "needs 7 places, not 6"),
         (19, Wishes(distractors=9), "at most 8 distractors"),

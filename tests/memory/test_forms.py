@@ -236,3 +236,47 @@ def test_float32_stays_close() -> None:
     expected = densify(sequential(unit)[1]).tensor
     actual = densify(parallel(single)[1]).tensor
     torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-5)
+
+
+FORMS = [sequential, parallel]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["dense", "factored"])
+@pytest.mark.parametrize(("batch", "entity", "relation"), [(1, 5, 3), (2, 5, 4), (2, 4, 3)])
+def test_a_state_that_does_not_fit_is_refused(form, kind, batch, entity, relation) -> None:
+    said = random_associations(2, 3, 5, 3, seed=1)
+    with pytest.raises(ValueError, match=r"these stories need \(2, 5, 3, 5\)"):
+        form(said, state=random_state(kind, batch, entity, relation, seed=2))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_state_of_other_numbers_is_refused(form) -> None:
+    said = random_associations(2, 3, 5, 3, seed=1)
+    with pytest.raises(ValueError, match=r"the state is torch\.float32"):
+        form(said, state=DenseMemory(torch.zeros(2, 5, 3, 5)))
+
+
+@pytest.mark.parametrize("chunk", [0, -1])
+def test_a_chunk_of_no_sentence_is_refused(chunk) -> None:
+    with pytest.raises(ValueError, match=f"not {chunk}"):
+        parallel(random_associations(2, 3, 5, 3, seed=1), chunk=chunk)
+
+
+@pytest.mark.parametrize("chunk", [None, 2])
+def test_what_stands_behind_the_end_of_a_story_is_never_looked_at(chunk) -> None:
+    said = random_associations(2, 4, 5, 3, seed=1)
+    lengths = torch.tensor([4, 2])
+    broken = said.table.detach().clone()
+    broken[said.story[1, 2:]] = torch.nan
+    probe = torch.ones(2, 5, dtype=torch.float64), torch.ones(2, 3, dtype=torch.float64)
+    _, memory = parallel(said, lengths=lengths, chunk=chunk)
+    _, same = parallel(said._replace(table=broken), lengths=lengths, chunk=chunk)
+    torch.testing.assert_close(read(same, *probe), read(memory, *probe))
+    torch.testing.assert_close(densify(same).tensor, densify(memory).tensor)
+
+
+def test_stories_may_be_rows_of_any_whole_numbers() -> None:
+    said = random_associations(2, 4, 5, 3, seed=1)
+    changes, _ = parallel(said._replace(story=said.story.int()))
+    torch.testing.assert_close(changes, parallel(said)[0])

@@ -46,7 +46,7 @@ def labelled_memory(said: Associations, operations: tuple[str, ...]) -> torch.Te
 @pytest.mark.parametrize("operations", SUBSETS, ids="+".join)
 def test_a_read_is_made_of_what_was_told(operations, time) -> None:
     said = told(time)
-    changes, memory = parallel(said, operations=operations, chunk=time)
+    changes, memory = parallel(said, operations=operations, chunk=max(time, 1))
     entity, relation = vectors(1, 4, 5, seed=8), vectors(1, 4, 3, seed=9)
     weights = row_weights(memory, entity, relation)
     found = content_weights(memory, weights)

@@ -182,18 +182,29 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     assert rates[5] == 0
 
 
+def hopeful_trainer() -> Trainer:
+    return make_trainer(epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2)
+
+
 def test_an_attempt_that_is_nearly_there_is_not_given_up(monkeypatch) -> None:
     scores(monkeypatch, 50.0, 50.0, 50.0, 19.0, 15.0, 4.0)
-    trainer = make_trainer(
-        epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2
-    )
+    trainer = hopeful_trainer()
     events = list(trainer.run())
     assert [event.step for event in events if isinstance(event, Restarted)] == [8]
-    assert trainer.progress.attempt == 2
     # The second attempt is at 19 % after its two epochs: the rate falls in the two that follow.
     assert trainer.ended
     assert trainer.progress.step == 24
     assert trainer._rate() == 0
+
+
+def test_an_attempt_that_only_seemed_nearly_there_is_given_up_in_the_end(monkeypatch) -> None:
+    scores(monkeypatch, 50.0, 19.0, 18.0, 17.0, 4.0, 3.0, 2.0)
+    trainer = hopeful_trainer()
+    restarts = [event for event in trainer.run() if isinstance(event, Restarted)]
+    assert [(event.step, event.reason) for event in restarts] == [(16, "not learned in 4 epochs")]
+    # The second attempt learns the task in its first epoch.
+    assert trainer.progress.step == 16 + 12
+    assert trainer.progress.best == (2.0, 2.0)
 
 
 def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:

@@ -50,7 +50,7 @@ def trace(
     words = reader.words(texts)
     said = model.update.by_name(model.update(model.encoder(words)))
     associations = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
-    _, memory = parallel(associations, operations=model.operations, chunk=len(texts))
+    _, memory = parallel(associations, operations=model.operations, chunk=max(len(texts), 1))
     assert isinstance(memory, FactoredMemory)  # told in one piece, from nothing
     if not memory.change.isfinite().all():
         raise UserError(

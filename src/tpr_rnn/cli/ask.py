@@ -48,7 +48,7 @@ def ask(
     sentences = [] if story is None else read_plain_story(story)
     reader = Reader.load(run)
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
-    reader.check(sentences)
+    _check_words(reader, sentences, story)
     if question is None:
         return _prompt(reader, sentences, explain, console)
     answers = reader.answer(sentences, question)
@@ -99,6 +99,15 @@ def _show_answers(answers: "list[Answer]", console: "Console") -> None:
     for answer in answers:
         bar = "█" * round(30 * answer.probability)
         console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}")
+
+
+def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> None:
+    """Refuse a story with unknown words, and say where they stand."""
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            reader.check([sentence])
+        except UserError as error:
+            raise UserError(f"{story}: sentence {number}: {error}") from error
 
 
 def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Console") -> int:

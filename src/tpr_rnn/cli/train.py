@@ -70,7 +70,12 @@ def train(
             threads,
             device,
         )
-        if any(option is not None for option in given) or not (resume and out):
+        told = any(option is not None for option in given)
+        if told and resume and out and RunDirectory(out).started:
+            raise UserError(
+                f"{out}: the run there has its settings already; give --resume and --out alone"
+            )
+        if told or not (resume and out):
             raise UserError(
                 "which task? give --task with a number from 1 to 20, or --task all "
                 "(or --resume and --out alone, to go on with a run)"

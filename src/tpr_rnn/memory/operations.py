@@ -72,9 +72,13 @@ class Associations(NamedTuple):
         r3: Float[Tensor, "b t r"],
     ) -> "Associations":
         """Put the parts of sentences together, each in its own row of the table."""
-        if not (e1.shape == e2.shape and r1.shape == r2.shape == r3.shape):
+        alike = e1.shape == e2.shape and r1.shape == r2.shape == r3.shape
+        if not (alike and e1.dim() == r1.dim() == 3 and e1.shape[:2] == r1.shape[:2]):
             shapes = ", ".join(str(tuple(part.shape)) for part in (e1, e2, r1, r2, r3))
-            raise ValueError(f"entities, and relations, must be of one shape each, not {shapes}")
+            raise ValueError(
+                "entities are (stories, sentences, entity size) and relations (stories, sentences, "
+                f"relation size), all of the same stories, not {shapes}"
+            )
         return Associations._of_sentences(torch.cat((e1, e2, r1, r2, r3), dim=2), e1.shape[2])
 
     @staticmethod
@@ -87,6 +91,11 @@ class Associations(NamedTuple):
     def relation_size(self) -> int:
         """Dimension of the relations."""
         return (self.table.shape[1] - 2 * self.entity_size) // 3
+
+    @property
+    def memory_shape(self) -> tuple[int, int, int, int]:
+        """The axes b e r f of a memory of these stories."""
+        return len(self.story), self.entity_size, self.relation_size, self.entity_size
 
     def said(self) -> Float[Tensor, "b t d"]:
         """What each sentence of each story says."""
@@ -162,9 +171,7 @@ class DenseMemory(NamedTuple):
     @staticmethod
     def zero(associations: Associations) -> "DenseMemory":
         """F_0, empty, for a batch of stories."""
-        entity, relation = associations.entity_size, associations.relation_size
-        batch = len(associations.story)
-        return DenseMemory(associations.table.new_zeros(batch, entity, relation, entity))
+        return DenseMemory(associations.table.new_zeros(associations.memory_shape))
 
 
 class FactoredMemory(NamedTuple):
@@ -177,11 +184,25 @@ class FactoredMemory(NamedTuple):
     associations: Associations
     change: Float[Tensor, "b t o f"]
     operations: tuple[Operation, ...]
-    lengths: Int[Tensor, " b"] | None = None
-    """Sentences that can have a change, if that is known; it saves reads the rest."""
 
 
 Memory = DenseMemory | FactoredMemory
+
+
+def check_state(state: Memory, associations: Associations) -> None:
+    """Refuse a memory that does not go with what is told: of other stories, sizes or numbers."""
+    if isinstance(state, DenseMemory):
+        there, numbers = tuple(state.tensor.shape), state.tensor
+    else:
+        there, numbers = state.associations.memory_shape, state.change
+    wanted = associations.memory_shape
+    if there != wanted:
+        raise ValueError(
+            f"the state is of shape {there}, but these stories need {wanted}: "
+            "stories, entity size, relation size, entity size"
+        )
+    if numbers.dtype != associations.table.dtype:
+        raise ValueError(f"the state is {numbers.dtype}, the stories {associations.table.dtype}")
 
 
 def densify(memory: Memory) -> DenseMemory:

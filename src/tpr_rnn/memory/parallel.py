@@ -27,6 +27,7 @@ from tpr_rnn.memory.operations import (
     Memory,
     Operation,
     check_operations,
+    check_state,
     densify,
     join,
     key_rows,
@@ -60,6 +61,10 @@ def parallel(
         dense if it was dense before or went in chunks, else factored.
     """
     operations = check_operations(operations)
+    if state is not None:
+        check_state(state, associations)
+    if chunk is not None and chunk < 1:
+        raise ValueError(f"a chunk has 1 sentence or more, not {chunk}")
     time = associations.story.shape[1]
     if chunk is None:
         chunk = _chunk_of(associations, lengths)
@@ -74,7 +79,7 @@ def parallel(
         found = read(state, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
     solve = native.tell if native.usable(associations.table) else solve_triangular
     change = solve(associations, found, operations, lengths)
-    told = FactoredMemory(associations, change, operations, lengths)
+    told = FactoredMemory(associations.until(lengths), change, operations)
     return change, told if state is None else join(state, told)
 
 
@@ -116,9 +121,10 @@ def _tell_chunks(
     for start in range(0, max(associations.story.shape[1], 1), chunk):
         piece = associations.between(start, start + chunk)
         left = None if lengths is None else (lengths - start).clamp(0, piece.story.shape[1])
-        rows = key_rows(piece.until(left), operations)
+        piece = piece.until(left)
+        rows = key_rows(piece, operations)
         found = read(memory, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
-        changes.append(solve_triangular(piece, found, operations, left))
+        changes.append(solve_triangular(piece, found, operations, None))
         told = densify(FactoredMemory(piece, changes[-1], operations))
         memory = DenseMemory(memory.tensor + told.tensor)
     return torch.cat(changes, dim=1), memory

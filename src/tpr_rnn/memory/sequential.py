@@ -11,6 +11,7 @@ from tpr_rnn.memory.operations import (
     Memory,
     Operation,
     check_operations,
+    check_state,
     densify,
 )
 
@@ -34,6 +35,8 @@ def sequential(
         The change that each operation made at its key (see `operations`), and the final memory.
     """
     operations = check_operations(operations)
+    if state is not None:
+        check_state(state, associations)
     associations = associations.until(lengths)
     memory = (DenseMemory.zero(associations) if state is None else densify(state)).tensor
     changes = []

@@ -22,13 +22,13 @@ class Recipe:
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""
     attempts: int = 1
-    """Start anew from another seed, up to so many times in all, while an attempt comes to nothing;
-    each time the rate rises twice as fast."""
+    """Attempts in all: where the task is not learned, start anew from another seed. In the second
+    the rate rises twice as fast, in later ones four times."""
     learned_below: float | None = None
     """The validation error, in %, below which a task counts as learned; None: it never does."""
     hopeful_below: float = 0.0
     """An attempt that has not learned the task after all epochs, but whose validation error is
-    below this, is not given up: its rate falls, which may be all that it needs."""
+    below this, is not given up yet: its rate falls, which may be all that it needs."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
@@ -111,7 +111,7 @@ class Recipe:
         fall = self.fall_step(steps_per_epoch, learned_at)
         last = self.last_step(steps_per_epoch, learned_at)
         top = self.learning_rate if self.top_rate is None else self.top_rate
-        rise = self.rise_epochs * steps_per_epoch / (1 << attempt - 1)  # twice as fast each time
+        rise = self.rise_epochs * steps_per_epoch / min(1 << attempt - 1, 4)
         rate = self.learning_rate + (top - self.learning_rate) * min(min(step, fall) / rise, 1.0)
         return rate if step <= fall else rate * (last - step) / (last - fall)
 
@@ -197,7 +197,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             recipe=Recipe(
                 batch_size=512,
                 epochs=400,
-                attempts=4,
+                attempts=8,
                 learned_below=5.0,
                 hopeful_below=20.0,
                 learning_rate=0.003,

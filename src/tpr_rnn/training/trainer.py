@@ -80,7 +80,7 @@ class Progress:
     begun: int = 0
     """The step at which the present attempt began."""
     learned_at: int | None = None
-    """The step at which the task was learned, or nearly, in the present attempt."""
+    """The step at which the task was learned, or nearly so, in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""
     halved_at: int | None = None
@@ -218,8 +218,7 @@ class Trainer:
         if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
             now.halved_at = now.step
             events.append(RateHalved(now.step))
-        mark = max(recipe.learned_below or 0.0, recipe.hopeful_below if self._over() else 0.0)
-        if now.learned_at is None and valid.error < mark:
+        if now.learned_at is None and valid.error < self._mark():
             now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
         now.stopped = self._reason_to_stop() if now.step < self.steps else None
@@ -239,23 +238,29 @@ class Trainer:
             return f"no better model in {waited} evaluations in a row"
         return None
 
-    def _over(self) -> bool:
-        """Whether the attempt has had all its epochs."""
-        now = self.progress
-        return now.step - now.begun == self.recipe.fall_step(self.steps_per_epoch)
+    def _mark(self) -> float:
+        """The error below which the rate begins to fall; higher when there is no time left."""
+        now, recipe = self.progress, self.recipe
+        over = now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
+        return max(recipe.learned_below or 0.0, recipe.hopeful_below if over else 0.0)
 
     def _in_vain(self) -> bool:
         """Whether the attempt is over without the task being learned, and there is another one."""
-        now = self.progress
-        return self._over() and now.learned_at is None and now.attempt < self.recipe.attempts
+        now, recipe = self.progress, self.recipe
+        if recipe.learned_below is None or now.attempt == recipe.attempts:
+            return False
+        if now.learned_at is None:
+            return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
+        return now.step == self.steps and now.best[0] >= recipe.learned_below
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
         now.attempt += 1
+        epochs = (now.step - now.begun) // self.steps_per_epoch
         now.begun = now.step
-        now.halved_at = None
+        now.halved_at = now.learned_at = None
         self._initialise(seed)
-        return Restarted(now.step, seed, f"not learned in {self.recipe.epochs} epochs")
+        return Restarted(now.step, seed, f"not learned in {epochs} epochs")
 
     def _next_seed(self) -> int:
         """Far from the seeds that a person would choose for other runs."""

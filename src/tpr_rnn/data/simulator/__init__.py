@@ -41,6 +41,7 @@ def generate(
     A tenth of `questions` (rounded up) is for validation, the rest for training; the test set
     has 1,000 questions more, the same ones for any number of `questions`. No story stands in two
     sets, not even of different seeds, unless a task (with these wishes) has too few for that.
+    Stories of a length that was wished for stay whole, so that there may be some questions more.
     """
     definition, cast = _prepare(task, wishes)
     if questions < 2:

@@ -23,7 +23,11 @@ def tell_story(task: Task, cast: Cast, rng: random.Random) -> Story:
 
 
 def generate_splits(task: Task, cast: Cast, questions: int, seed: int) -> dict[str, list[Story]]:
-    """Stories with `questions` questions for training and validation, and 1,000 for the test."""
+    """Stories with `questions` questions for training and validation, and 1,000 for the test.
+
+    The last story of a set is cut to keep these numbers, unless a length was wished for: then all
+    stories stay whole, and a set may have some questions more.
+    """
     valid = -(-questions // 10)
     missing = {"train": questions - valid, "valid": valid, "test": TEST_QUESTIONS}
     splits: dict[str, list[Story]] = {name: [] for name in missing}
@@ -33,17 +37,17 @@ def generate_splits(task: Task, cast: Cast, questions: int, seed: int) -> dict[s
     while any(missing.values()):
         told = tell_story(task, cast, rng)
         name = home(told)
-        story = _cut(told, missing[name])
-        if home(story) == name and story.questions:
+        story = _cut(told, missing[name], cast)
+        if missing[name] and home(story) == name:
             in_vain = 0
         elif in_vain < _PATIENCE:
             in_vain += 1
             continue
         else:
             name = max(missing, key=lambda name: missing[name])
-            story = _cut(told, missing[name])
+            story = _cut(told, missing[name], cast)
         splits[name].append(story)
-        missing[name] -= len(story.questions)
+        missing[name] = max(missing[name] - len(story.questions), 0)
     return splits
 
 
@@ -56,7 +60,9 @@ def home(story: Story) -> str:
     return {9: "valid", 10: "test"}.get(number, "train")
 
 
-def _cut(story: Story, questions: int) -> Story:
+def _cut(story: Story, questions: int, cast: Cast) -> Story:
     """The story up to its last question, of which there are `questions` at most."""
+    if cast.story_length is not None:
+        return story
     kept = story.questions[:questions]
     return Story(story.sentences[: kept[-1].after if kept else 0], kept)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tpr_rnn.data.simulator.words import COMMON
 from tpr_rnn.errors import UserError
 
 
@@ -48,7 +49,7 @@ class Needs:
     distractors: int | None = None
     pronouns: bool = False
     own_words: tuple[str, ...] = ()
-    """Words that a task always uses, so that nothing else may be called so."""
+    """Words that a task uses besides those that all stories do: nothing may be called so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +85,8 @@ def grant(wishes: Wishes, needs: Needs, task: str) -> Cast:
         distractors=needs.distractors or 0 if wishes.distractors is None else wishes.distractors,
     )
     _check_pronouns(cast, needs.pronouns, task)
-    _check_collisions(cast, needs.own_words)
-    _check_number("story_length", wishes.story_length, 1, needs.story_length, task)
+    _check_collisions(cast, (*COMMON, *needs.own_words))
+    _check_number("story length", wishes.story_length, 1, needs.story_length, task)
     _check_number("distractors", wishes.distractors, 0, needs.distractors is not None, task)
     return cast
 
@@ -112,7 +113,7 @@ def _words(
 
 
 def _check_collisions(cast: Cast, own_words: tuple[str, ...]) -> None:
-    kind_of = dict.fromkeys(own_words, "word of the task itself")
+    kind_of = dict.fromkeys(own_words, "word of the stories themselves")
     for kind, words in (("name", cast.names), ("object", cast.objects), ("place", cast.places)):
         for word in words:
             # Models read lower case: 'Kitchen' and 'kitchen' are one word to them.

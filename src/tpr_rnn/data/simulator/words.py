@@ -23,3 +23,13 @@ SHAPES = (
     "red sphere",
 )
 TIMES = ("yesterday", "this morning", "this afternoon", "this evening")
+
+_PHRASES = (*WENT, *GOT, *DROPPED, *GAVE, *THEN, *TIMES)
+COMMON = (
+    *{word for phrase in _PHRASES for word in phrase.split()},
+    *NUMBERS,
+    *("a", "an", "and", "are", "before", "did", "either", "from", "give", "go", "he", "in", "is"),
+    *("longer", "many", "maybe", "no", "not", "of", "or", "she", "the", "there", "they", "to"),
+    *("was", "what", "where", "who", "why", "yes"),
+)
+"""Words of sentences, questions and answers that are never the name of anything."""

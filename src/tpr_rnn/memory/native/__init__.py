@@ -65,7 +65,7 @@ def tell(
     found = None if found is None else found.contiguous()
     mask = _mask(operations)
     changes: Tensor = _Tell.apply(
-        table.contiguous(), story.contiguous(), found, lengths, entity_size, mask
+        table.contiguous(), story.long().contiguous(), found, lengths, entity_size, mask
     )
     return changes
 
@@ -85,7 +85,7 @@ def tell_chunks(
     lengths = _lengths(story, lengths)
     changes, tensor = _TellChunks.apply(
         table.contiguous(),
-        story.contiguous(),
+        story.long().contiguous(),
         memory.tensor.contiguous(),
         lengths,
         chunk,
@@ -117,10 +117,10 @@ def walk(
     table, story, entity_size = associations
     retrieved: Tensor = _Walk.apply(
         table.contiguous(),
-        story.contiguous(),
+        story.long().contiguous(),
         _lengths(story, lengths),
         asked.contiguous(),
-        question.contiguous(),
+        question.long().contiguous(),
         scale,
         shift,
         entity_size,
@@ -257,6 +257,8 @@ def _compile(library: Path) -> None:
     compiler = shlex.split(os.environ.get("CXX") or found or "")
     if not compiler:
         raise OSError("no C++ compiler was found")
+    if shutil.which(compiler[0]) is None:
+        raise OSError(f"there is no compiler {compiler[0]}, which CXX names")
     torch_directory = Path(torch.__file__).parent
     include = torch_directory / "include"
     library.parent.mkdir(parents=True, exist_ok=True)

@@ -149,6 +149,7 @@ std::tuple<Tensor, Tensor> tell_chunks(const Tensor& table, const Tensor& story,
                                        int64_t operations) {
   const Shape shape(table, story, memory.size(1), operations);
   const Stories stories(table, story, lengths);
+  shape.check(memory);
   const int64_t per_sentence = shape.rows_per_sentence * shape.entity;
   Tensor change =
       at::zeros({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
@@ -190,6 +191,7 @@ std::tuple<Tensor, Tensor> tell_chunks_backward(const Tensor& g_change, const Te
                                                 int64_t operations) {
   const Shape shape(table, story, memory.size(1), operations);
   const Stories stories(table, story, lengths);
+  shape.check(memory);
   const int64_t per_sentence = shape.rows_per_sentence * shape.entity;
   Tensor g_table, g_memory = at::empty_like(memory);
   AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_chunks_backward", [&] {

@@ -33,6 +33,11 @@ struct Shape {
         operations(operations),
         rows_per_sentence(__builtin_popcountll(operations)),
         width(table.size(1)) {}
+
+  void check(const at::Tensor& memory) const {
+    TORCH_CHECK(memory.sizes() == at::IntArrayRef({batch, entity, relation, entity}),
+                "a memory of shape ", memory.sizes(), " does not go with these stories");
+  }
 };
 
 template <typename T>

@@ -70,7 +70,7 @@ def _longest_story(scene: Scene) -> int:
     if length is not None and length > longest:
         raise UserError(
             f"task 14 has {len(TIMES)} times of day for each of {names} names, "
-            f"so story_length must be {longest} or less, not {length}"
+            f"so the story length must be {longest} or less, not {length}"
         )
     return longest
 
