@@ -209,6 +209,7 @@ def test_why_this_answer(page) -> None:
 
 def test_compare_names_the_pair(page) -> None:
     page.open(STORY, view="compare")
+    page.shows("#pair", "Point at a cell")
     matrix = page.one("#matrix canvas")
     size = matrix.size["width"]
     pointer = ActionChains(page.browser)
