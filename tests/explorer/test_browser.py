@@ -42,6 +42,7 @@ class Page:
         behind = {"story": "\n".join(story or []), "question": question, **shown}
         parts = "&".join(f"{name}={quote(str(value))}" for name, value in behind.items())
         self.browser.get(f"{self.address}#{parts}" if story is not None else self.address)
+        self.shows("#model", "parameters")  # before that, nobody listens to what is clicked
         return self
 
     def one(self, selector: str):
