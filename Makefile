@@ -1,17 +1,33 @@
-# Two commands for a fresh machine: `make demo` and `make test`. Both set up all they need.
+# For a fresh machine: `make demo`, `make explore` and `make test`. Each sets up all it needs.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: demo test check clean
+.PHONY: demo explore test test-browser check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
 
+explore: $(INSTALLED) runs/demo/model.safetensors
+	$(BIN)/tpr-rnn explore runs/demo
+
+runs/demo/model.safetensors: | $(INSTALLED)
+	$(BIN)/python examples/demo.py
+
+# The tests of the explorer's page need a Chromium with its driver; without one they are skipped.
 test: check
 	$(BIN)/python -m pytest -n 2
+	@$(HAS_CHROMIUM) || echo "No Chromium here: the tests of the explorer's page were skipped." \
+	  "'make test-browser' installs one where it may."
+
+# The tests of the page alone; installs a Chromium from Debian's packages if that is allowed.
+test-browser: $(INSTALLED)
+	$(HAS_CHROMIUM) || { apt-get update -qq && \
+	  apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; }
+	$(BIN)/python -m pytest tests/explorer/test_browser.py
 
 # Style and types, without running anything.
 check: $(INSTALLED)

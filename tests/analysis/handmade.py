@@ -20,14 +20,22 @@ STRONG = 30.0
 """So much that a relation has length 1."""
 
 
-def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
-    vocabulary = Vocabulary([*ENTITIES, *OTHERS])
+def handmade_reader(
+    operations=("write", "move", "backlink"),
+    *,
+    names=NAMES,
+    places=PLACES,
+    others=OTHERS,
+    words=6,
+) -> Reader:
+    entities = (*names, *places)
+    vocabulary = Vocabulary([*entities, *others])
     size = len(vocabulary)
     config = TPRRNNConfig(
         vocabulary_size=size,
-        words=6,
+        words=words,
         hidden_size=size,
-        entity_size=2 * len(ENTITIES),
+        entity_size=2 * len(entities),
         relation_size=4,
         operations=operations,
         bounded_keys=True,
@@ -41,17 +49,27 @@ def handmade_reader(operations=("write", "move", "backlink")) -> Reader:
             networks.hidden_weight.copy_(torch.eye(size).expand_as(networks.hidden_weight))
             for weights in (networks.entity_weight, networks.relation_weight):
                 weights.zero_()
-        for network, words in ((0, NAMES), (1, PLACES)):
-            for word in words:
-                model.update.entity_weight[network, number(word), ENTITIES.index(word)] = GAIN
-        for word in NAMES:
-            model.inference.entity_weight[0, number(word), ENTITIES.index(word)] = GAIN
+        for network, kind in ((0, names), (1, places)):
+            for word in kind:
+                model.update.entity_weight[network, number(word), entities.index(word)] = GAIN
+        for word in names:
+            model.inference.entity_weight[0, number(word), entities.index(word)] = GAIN
         for relation in range(3):
             model.update.relation_bias[relation, 0, relation] = STRONG
         model.inference.relation_weight[0, number("is"), 0] = GAIN
         model.inference.relation_weight[0, number("was"), 1] = GAIN
         model.inference.relation_bias[1:, 0, 3] = STRONG  # l2, l3: a relation that nothing has
         model.output.zero_()
-        for word in ENTITIES:
-            model.output[ENTITIES.index(word), number(word)] = 4.0
+        for word in entities:
+            model.output[entities.index(word), number(word)] = 4.0
     return Reader(model.eval(), vocabulary)
+
+
+def task_1_reader() -> Reader:
+    """The same for all words of task 1, whose questions it answers rightly."""
+    return handmade_reader(
+        names=("mary", "john", "sandra", "daniel"),
+        places=("bathroom", "bedroom", "garden", "hallway", "kitchen", "office"),
+        others=(*OTHERS, "back", "journeyed", "travelled", "moved"),
+        words=8,
+    )

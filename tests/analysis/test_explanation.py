@@ -78,7 +78,7 @@ def test_an_answer_that_needs_no_sentence_says_so(reader) -> None:
     assert "  Without any one of the sentences it would still be kitchen." in lines
 
 
-def test_nodes_without_a_name_of_their_own_have_numbers(reader) -> None:
+def test_nodes_without_a_name_of_their_own_are_told_apart(reader) -> None:
     found = trace(reader, STORY)
     names = ["mary", "kitchen", "mary", "", "mary"]
     nodes = tuple(
@@ -90,7 +90,7 @@ def test_nodes_without_a_name_of_their_own_have_numbers(reader) -> None:
         "mary",
         "kitchen",
         "mary (2)",
-        "[entity 4]",
+        "[e2 of 2]",
         "mary (3)",
     ]
 

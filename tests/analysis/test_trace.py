@@ -181,6 +181,11 @@ def check_numbers(reader, story, found) -> None:
         other = reader.answer(story[:t] + story[t + 1 :], found.question.text)[0]
         assert (answer.word, answer.probability) == (other.word, pytest.approx(other.probability))
     assert len(found.question.without) == len(story)
+    for t, answer in enumerate(found.question.along):
+        earlier = reader.answer(story[: t + 1], found.question.text)[0]
+        assert answer.word == earlier.word
+        assert answer.probability == pytest.approx(earlier.probability)
+    assert len(found.question.along) == len(story)
 
 
 def test_entities_have_the_names_of_their_words(reader) -> None:

@@ -9,8 +9,8 @@ from tpr_rnn.analysis.naming import Occurrence, influences, name_vectors
 from tpr_rnn.analysis.schema import Answer, Asked, Origin, Part, Row, Step
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.memory import (
-    Associations,
     FactoredMemory,
+    Memory,
     content_weights,
     key_rows,
     parallel,
@@ -66,6 +66,7 @@ def trace_question(
         answers=answers,
         margin=float(found["logits"][0, best] - found["logits"][0, rival]),
         without=_without(reader, memory, asked),
+        along=_along(reader, memory, asked),
     )
 
 
@@ -141,13 +142,35 @@ def _without(
     reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
 ) -> tuple[Answer, ...]:
     """The answer to the question if each sentence in turn had not been told."""
-    table, story, entity_size = memory.associations
+    story = memory.associations.story
     time = story.shape[1]
     others = ~torch.eye(time, dtype=torch.bool)
     shorter = story.expand(time, time)[others].view(time, max(time - 1, 0))
-    told = Associations(table, shorter, entity_size)
-    _, memories = parallel(told, operations=memory.operations)
-    question = {name: vector.expand(time, -1) for name, vector in asked.items()}
+    _, memories = parallel(
+        memory.associations._replace(story=shorter), operations=memory.operations
+    )
+    return _answer_of_each(reader, memories, asked, time)
+
+
+def _along(
+    reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
+) -> tuple[Answer, ...]:
+    """The answer to the question if it had been asked after each sentence in turn."""
+    story = memory.associations.story
+    time = story.shape[1]
+    _, memories = parallel(
+        memory.associations._replace(story=story.expand(time, time)),
+        operations=memory.operations,
+        lengths=torch.arange(1, time + 1),
+    )
+    return _answer_of_each(reader, memories, asked, time)
+
+
+def _answer_of_each(
+    reader: Reader, memories: Memory, asked: dict[str, Float[Tensor, "1 _"]], count: int
+) -> tuple[Answer, ...]:
+    """The answer that each of several memories gives to one question."""
+    question = {name: vector.expand(count, -1) for name, vector in asked.items()}
     y_hat = reader.memory_model.infer(memories, question)["logits"].softmax(dim=1)
     best = y_hat.max(dim=1)
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tpr_rnn.analysis.schema import Asked, Step, Trace
 from tpr_rnn.data.vocabulary import PADDING
@@ -16,28 +17,70 @@ MENTIONED = 3
 """So many sentences, or names, are mentioned at most."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """A sentence that told what a step found, and its share in that."""
+
+    sentence: int
+    share: float
+
+
+@dataclass(frozen=True)
+class StepReason:
+    """What an inference step did, in words."""
+
+    name: str
+    """Of what it found."""
+    found: str
+    """Where it came from and what it found."""
+    sources: tuple[Source, ...]
+    """The sentences that told it, the largest share first."""
+    guess: str
+    """What it would answer by itself."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a model answers a question as it does, in words."""
+
+    steps: tuple[StepReason, ...]
+    """None if nothing was told."""
+    conclusions: tuple[str, ...]
+    """What follows from the steps: which of them decide, and which sentences are needed."""
+
+
+def reasons(trace: Trace, asked: Asked) -> Reasons:
+    """Say why the question of a trace is answered so."""
+    if not trace.sentences:
+        return Reasons((), ("Nothing was told, so this is a guess.",))
+    start = asked.parts["n"].name.text or "the question"
+    steps = []
+    for step in asked.steps:
+        found = _found(trace, step)
+        steps.append(
+            StepReason(
+                found,
+                f"From {start} the memory leads to {found}.",
+                tuple(sources(trace, step)),
+                f"By itself this says {_guesses(step)}.",
+            )
+        )
+        start = found
+    return Reasons(tuple(steps), (_lead(asked), _without(trace, asked)))
+
+
 def explain(trace: Trace) -> Iterator[str]:
     """The lines of an explanation; headings start in the first column, the rest further in."""
     if trace.question is not None:
-        yield from _why(trace, trace.question)
+        yield f"Why {trace.question.answers[0].word}?"
+        why = reasons(trace, trace.question)
+        for number, step in enumerate(why.steps, start=1):
+            yield from _filled(f"{number}. {step.found}", indent=2)
+            yield from (_told_by(trace, source) for source in step.sources)
+            yield from _filled(step.guess, indent=5)
+        for conclusion in why.conclusions:
+            yield from _filled(conclusion, indent=2)
     yield from _memory(trace)
-
-
-def _why(trace: Trace, asked: Asked) -> Iterator[str]:
-    answer = asked.answers[0].word
-    yield f"Why {answer}?"
-    if not trace.sentences:
-        yield "  Nothing was told, so this is a guess."
-        return
-    start = asked.parts["n"].name.text or "the question"
-    for number, step in enumerate(asked.steps, start=1):
-        found = _found(trace, step)
-        yield from _filled(f"{number}. From {start} the memory leads to {found}.", indent=2)
-        yield from _told_by(trace, step)
-        yield from _filled(f"By itself this says {_guesses(step)}.", indent=5)
-        start = found
-    yield from _filled(_lead(asked), indent=2)
-    yield from _filled(_without(trace, asked), indent=2)
 
 
 def _found(trace: Trace, step: Step) -> str:
@@ -55,20 +98,21 @@ def _found(trace: Trace, step: Step) -> str:
     return " + ".join(names) or "something without a name"
 
 
-def sources(trace: Trace, step: Step) -> list[tuple[int, float]]:
+def sources(trace: Trace, step: Step) -> list[Source]:
     """The sentences that told most of what a step found, with their shares, largest first."""
     shares = [0.0] * len(trace.sentences)
     for origin in step.origins:
         shares[origin.sentence] += origin.share
     largest = sorted(enumerate(shares), key=lambda pair: -abs(pair[1]))
-    return [(sentence, share) for sentence, share in largest[:MENTIONED] if abs(share) >= NOTABLE]
+    return [
+        Source(sentence, share) for sentence, share in largest[:MENTIONED] if abs(share) >= NOTABLE
+    ]
 
 
-def _told_by(trace: Trace, step: Step) -> Iterator[str]:
-    for sentence, share in sources(trace, step):
-        number = trace.skipped + sentence + 1
-        text = f"{share:.0%} told by {number}: {trace.sentences[sentence].text}"
-        yield "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
+def _told_by(trace: Trace, source: Source) -> str:
+    number = trace.skipped + source.sentence + 1
+    text = f"{source.share:.0%} told by {number}: {trace.sentences[source.sentence].text}"
+    return "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
 
 
 def _guesses(step: Step) -> str:
@@ -133,10 +177,11 @@ def _memory(trace: Trace) -> Iterator[str]:
 
 
 def node_name(trace: Trace, node: int) -> str:
-    """What to call a node: its name, with a number if others have it, or only a number."""
+    """What to call a node: its name, with a number if others have it, or where it is first told."""
     name = trace.nodes[node].name.text
     if not name:
-        return f"[entity {node + 1}]"
+        sentence, part = trace.nodes[node].members[0]
+        return f"[{part} of {trace.skipped + sentence + 1}]"
     namesakes = [other for other, group in enumerate(trace.nodes) if group.name.text == name]
     number = namesakes.index(node) + 1
     return name if number == 1 else f"{name} ({number})"

@@ -125,22 +125,20 @@ def name_vectors(occurrences: Sequence[Occurrence], groups: Sequence[int]) -> li
         occurrences: what is known of each vector.
         groups: the group of each, as `group_by_direction` gives it.
     """
-    names = []
+    labelled: dict[str, list[tuple[Occurrence, int]]] = {}
     for occurrence, group in zip(occurrences, groups, strict=True):
-        rivals = [
-            (other, label == group)
-            for other, label in zip(occurrences, groups, strict=True)
-            if other.part == occurrence.part
-        ]
-        names.append(_name(occurrence, rivals))
-    return names
+        labelled.setdefault(occurrence.part, []).append((occurrence, group))
+    return [
+        _name(occurrence, group, labelled[occurrence.part])
+        for occurrence, group in zip(occurrences, groups, strict=True)
+    ]
 
 
-def _name(occurrence: Occurrence, rivals: Sequence[tuple[Occurrence, bool]]) -> Name:
+def _name(occurrence: Occurrence, own: int, rivals: Sequence[tuple[Occurrence, int]]) -> Name:
     """The words that weigh at least half as much as the heaviest one."""
     weights = list(occurrence.influence)
     if max(weights) < WEAK:
-        group = [other for other, ours in rivals if ours]
+        group = [other for other, label in rivals if label == own]
         if max(weights) < FIXED or len(group) == len(rivals):
             return NAMELESS
         for index, token in enumerate(occurrence.tokens):

@@ -4,7 +4,7 @@ Sentences, nodes and relations are counted from 0. Two vectors are of one direct
 is said to be a node, from a cosine of `naming.MAJORITY` on; `naming` says how names arise.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from tpr_rnn.analysis.naming import Name
@@ -158,6 +158,8 @@ class Asked:
     """The lead of the answer over its rival: the sum of those of the steps."""
     without: tuple[Answer, ...]
     """What the answer would be without each sentence of the story."""
+    along: tuple[Answer, ...]
+    """What the answer would have been after each sentence; the last one is the answer itself."""
 
 
 @dataclass(frozen=True)
@@ -178,15 +180,17 @@ class Trace:
 
     def as_json(self) -> dict[str, Any]:
         """The same as dictionaries, lists, texts and rounded numbers."""
-        plain: dict[str, Any] = _rounded(asdict(self))
+        plain: dict[str, Any] = _plain(vars(self))
         return plain
 
 
-def _rounded(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    # The most frequent first, in one pass: a long story has a hundred thousand numbers.
     if isinstance(value, float):
         return round(value, DIGITS)
-    if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(inner) for inner in value]
-    return value
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, tuple):
+        return [_plain(inner) for inner in value]
+    fields = value if isinstance(value, dict) else vars(value)
+    return {key: _plain(inner) for key, inner in fields.items()}

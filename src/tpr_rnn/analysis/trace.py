@@ -19,13 +19,7 @@ from tpr_rnn.analysis.graph import changes_by_sentence, held_associations, story
 from tpr_rnn.analysis.schema import Told, Trace
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import (
-    Associations,
-    FactoredMemory,
-    Operation,
-    check_operations,
-    parallel,
-)
+from tpr_rnn.memory import Associations, FactoredMemory, parallel
 from tpr_rnn.models.reader import Reader
 
 
@@ -48,14 +42,15 @@ def trace(
             good for; None: all that it was trained with.
         top: how many answers to give.
     """
+    if operations is not None:
+        reader = reader.with_operations(operations)
     model = reader.memory_model.eval()
-    used = _operations(reader, operations)
     reader.check([*story] if question is None else [*story, question])
     texts = reader.as_read(story)
     words = reader.words(texts)
     said = model.update.by_name(model.update(model.encoder(words)))
     associations = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
-    _, memory = parallel(associations, operations=used, chunk=max(len(texts), 1))
+    _, memory = parallel(associations, operations=model.operations, chunk=max(len(texts), 1))
     assert isinstance(memory, FactoredMemory)  # told in one piece, from nothing
     if not memory.change.isfinite().all():
         raise UserError(
@@ -68,7 +63,7 @@ def trace(
     held = held_associations(graph, memory)
     return Trace(
         skipped=len(story) - len(texts),
-        operations=used,
+        operations=model.operations,
         nodes=graph.entities.groups,
         relations=graph.relations.groups,
         sentences=tuple(
@@ -79,17 +74,6 @@ def trace(
         if question is None
         else trace_question(reader, graph, memory, reader.as_asked(question), top),
     )
-
-
-def _operations(reader: Reader, wanted: Sequence[str] | None) -> tuple[Operation, ...]:
-    trained = reader.memory_model.operations
-    used = trained if wanted is None else check_operations(wanted)
-    for name in used:
-        if name not in trained:
-            raise UserError(
-                f"the model was trained without {name}; its operations are {', '.join(trained)}"
-            )
-    return used
 
 
 def _cosines(vectors: Tensor) -> tuple[tuple[float, ...], ...]:

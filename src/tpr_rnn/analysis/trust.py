@@ -100,7 +100,7 @@ def _is_right(found: Trace, question: Question) -> bool:
 def _mentioned(found: Trace) -> set[int]:
     """The sentences that an explanation speaks of, as positions in the whole story."""
     assert found.question is not None
-    told = {sentence for step in found.question.steps for sentence, _ in sources(found, step)}
+    told = {part.sentence for step in found.question.steps for part in sources(found, step)}
     return {found.skipped + sentence for sentence in told | set(needed(found.question))}
 
 

@@ -28,6 +28,9 @@ app = App(
 app.command("tpr_rnn.cli.train:train", name="train", help="Train a model on bAbI stories.")
 app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trained model.")
 app.command("tpr_rnn.cli.ask:ask", name="ask", help="Tell a trained model a story and ask.")
+app.command(
+    "tpr_rnn.cli.explore:explore", name="explore", help="Watch the memory think, in a browser."
+)
 app.command("tpr_rnn.cli.sweep:sweep", name="sweep", help="Run an experiment of the paper.")
 app.command("tpr_rnn.cli.report:report", name="report", help="Make tables and figures of runs.")
 app.command(

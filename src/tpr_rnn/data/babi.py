@@ -38,16 +38,21 @@ def read_stories(path: Path) -> list[Story]:
 
 def read_plain_story(path: Path) -> list[str]:
     """Read one story to ask about: a sentence a line, with or without bAbI's line numbers."""
-    lines = [line.strip() for line in _decoded_lines(path)]
-    lines = [line for line in lines if line]
-    if not lines:
-        raise UserError(f"{path}: an empty story; expected a sentence a line")
-    if not lines[0].split()[0].isdigit():
-        return lines
-    stories = parse_stories(lines, name=str(path))
+    stories = parse_told(_decoded_lines(path), name=str(path))
     if len(stories) > 1:
         raise UserError(f"{path}: holds {len(stories)} stories; expected one to ask about")
     return list(stories[0].sentences)
+
+
+def parse_told(lines: Iterable[str], name: str) -> list[Story]:
+    """Parse lines of the bAbI format, or of one story with a sentence a line and no numbers."""
+    stripped = [line.strip() for line in lines]
+    told = [line for line in stripped if line]
+    if not told:
+        raise UserError(f"{name}: an empty story; expected a sentence a line")
+    if told[0].split()[0].isdigit():
+        return parse_stories(stripped, name)
+    return [Story(tuple(told), ())]
 
 
 def parse_stories(lines: Iterable[str], name: str) -> list[Story]:

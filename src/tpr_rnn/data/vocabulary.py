@@ -8,6 +8,9 @@ from tpr_rnn.errors import UserError
 
 PADDING = "<pad>"
 
+MENTIONED = 10
+"""A complaint names so many unknown words at most; looking for similar ones takes a while."""
+
 # Punctuation is a word of its own; whatever else stands between blanks is one word, in any
 # script. (\w would break Devanagari words apart at their vowel signs.)
 _PUNCTUATION = '.,?!;:।"()'
@@ -61,10 +64,12 @@ class Vocabulary:
 
     def complaint(self, words: Iterable[str]) -> str:
         """Say which words the model does not know, and what it may know instead."""
+        unknown = list(words)
         parts = []
-        for word in words:
+        for word in unknown[:MENTIONED]:
             near = self.nearest(word)
             meant = f" (did you mean {', '.join(near)}?)" if near else ""
             parts.append(f"{word!r}{meant}")
-        plural = "s" if len(parts) > 1 else ""
-        return f"the model has never seen the word{plural} {', '.join(parts)}"
+        plural = "s" if len(unknown) > 1 else ""
+        more = f" and {len(unknown) - MENTIONED} more" if len(unknown) > MENTIONED else ""
+        return f"the model has never seen the word{plural} {', '.join(parts)}{more}"

@@ -1,8 +1,9 @@
 """A model with its vocabulary: reads a story and answers questions, and can be saved."""
 
+import copy
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors, write_atomically
+from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
@@ -75,6 +77,20 @@ class Reader:
             title = ARCHITECTURES[architecture_of(self.model.config)].title
             raise UserError(f"only a TPR-RNN has a memory to look into; this model is an {title}")
         return self.model
+
+    def with_operations(self, operations: Sequence[str]) -> "Reader":
+        """The same model with only some of its memory operations: what are the others good for?"""
+        used = check_operations(operations)
+        trained = self.memory_model.operations
+        for name in used:
+            if name not in trained:
+                raise UserError(
+                    f"the model was trained without {name}; its operations are {', '.join(trained)}"
+                )
+        model = copy.copy(self.memory_model)  # with the same parameters
+        model.operations = used
+        model.config = replace(model.config, operations=used)
+        return replace(self, model=model)
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""

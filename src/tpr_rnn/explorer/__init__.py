@@ -1,0 +1,13 @@
+"""The explorer: a local web page, and an HTTP interface, on what a model makes of a story.
+
+It shows what `analysis.trace` gives and computes nothing of its own.
+
+    service.py      what can be asked, in plain Python: answer, trace, tell, parse, check
+    questions.py    questions that fit a story
+    messages.py     what goes in and out, as JSON; the OpenAPI description is made of it
+    protection.py   whom to serve, how much to take, and what a page may do
+    desk.py         how much is worked on at a time
+    app.py          the HTTP interface
+    server.py       the process: a socket, a browser
+    page/           the page: HTML, CSS, ES modules and SVG, by hand, without a build step
+"""

@@ -1,0 +1,154 @@
+"""The HTTP interface: each address is one thing that `Service` can do.
+
+/api/openapi.json describes it. Whatever is refused is answered by a `Problem`.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, JSONResponse
+from starlette.staticfiles import StaticFiles
+
+from tpr_rnn import __version__
+from tpr_rnn.analysis.schema import Answer
+from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.errors import UserError
+from tpr_rnn.explorer import messages
+from tpr_rnn.explorer.desk import BusyError, Desk
+from tpr_rnn.explorer.protection import Protection
+from tpr_rnn.explorer.service import Service, in_words
+
+PAGE = Path(__file__).parent / "page"
+REFUSALS: Mapping[int | str, dict[str, Any]] = {
+    400: {"description": "The model cannot read this.", "model": messages.Problem},
+    413: {"description": "The request is too large.", "model": messages.Problem},
+    421: {"description": "The explorer is called something else.", "model": messages.Problem},
+    422: {"description": "The request is not as described here.", "model": messages.Problem},
+    503: {"description": "Too many are asking at once; come back.", "model": messages.Problem},
+}
+_WORDS = TypeAdapter(dict[str, Any])
+
+
+def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAPI:
+    """The web application.
+
+    Args:
+        service: the model to explore.
+        hosts: the names under which it may be called; None: any.
+    """
+    app = FastAPI(
+        title="tpr-rnn explorer",
+        summary="Tell a story, ask, and see what the third-order memory holds.",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        # FastAPI's own pages of documentation load scripts from other hosts.
+        docs_url=None,
+        redoc_url=None,
+        responses=dict(REFUSALS),
+    )
+    _add_api(app, service)
+    _add_page(app)
+    _add_refusals(app)
+    app.add_middleware(Protection, hosts=hosts)
+    return app
+
+
+def _add_api(app: FastAPI, service: Service) -> None:
+    desk = Desk()
+
+    @app.get("/api/model")
+    async def model() -> messages.Described:
+        """Describe the model: its size, its words, the tasks whose words it knows."""
+        return await desk.do(lambda: service.description)
+
+    @app.post("/api/answer")
+    async def answer(asking: messages.Asking) -> messages.Answered:
+        """Answer a question about a story."""
+        found = await desk.do(service.answer, asking)
+        return messages.Answered(
+            answer=found[0].word,
+            answers=tuple(Answer(*guess) for guess in found),
+        )
+
+    @app.post("/api/trace", response_model=messages.Traced)
+    async def trace(tracing: messages.Tracing) -> Response:
+        """Follow a story, and a question about it, through the memory."""
+
+        def traced() -> bytes:
+            found = service.trace(tracing)
+            words = _WORDS.dump_python(in_words(found), mode="json")
+            # Not by the model of the message: checking each number again takes its time.
+            return json.dumps({"trace": found.as_json(), **words}).encode()
+
+        return Response(await desk.do(traced), media_type="application/json")
+
+    @app.get("/api/story")
+    async def story(
+        task: Annotated[int, Query(ge=min(TASK_NAMES), le=max(TASK_NAMES))],
+        seed: Annotated[int, Query(ge=0, lt=2**32)] = 0,
+    ) -> messages.Generated:
+        """Tell a story of one of the 20 tasks, with its questions and their true answers."""
+        return await desk.do(service.generate, task, seed)
+
+    @app.post("/api/parse")
+    async def parse(pasting: messages.Pasting) -> messages.Parsed:
+        """Read stories from a text, in the bAbI format or a sentence a line."""
+        return await desk.do(service.parse, pasting.text)
+
+    @app.post("/api/check")
+    async def check(checking: messages.Checking) -> messages.Checked:
+        """Find the words that the model does not know, and known ones that are spelt alike."""
+        return await desk.do(service.check, checking.texts)
+
+    @app.post("/api/questions")
+    async def questions(about: messages.About) -> messages.Suggested:
+        """Suggest questions that fit a story."""
+        return messages.Suggested(questions=tuple(await desk.do(service.suggest, about.story)))
+
+
+def _add_page(app: FastAPI) -> None:
+    for folder in ("style", "script"):
+        app.mount(f"/{folder}", StaticFiles(directory=PAGE / folder))
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(PAGE / "index.html")
+
+    @app.get("/icon.svg", include_in_schema=False)
+    async def icon() -> FileResponse:
+        return FileResponse(PAGE / "icon.svg")
+
+
+def _add_refusals(app: FastAPI) -> None:
+    @app.exception_handler(UserError)
+    async def cannot_be_read(_: Request, error: UserError) -> JSONResponse:
+        return _problem(400, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def not_as_described(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return _problem(422, f"{place}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    async def not_there(request: Request, error: HTTPException) -> JSONResponse:
+        message = f"{request.method} {request.url.path}: {error.detail}; see /api/openapi.json"
+        return _problem(error.status_code, message, error.headers)
+
+    @app.exception_handler(BusyError)
+    async def busy(_: Request, __: BusyError) -> JSONResponse:
+        return _problem(503, "too many are asking at once; try again", {"retry-after": "1"})
+
+    @app.exception_handler(Exception)
+    async def broken(_: Request, error: Exception) -> JSONResponse:
+        return _problem(500, f"a fault of the explorer ({type(error).__name__}); please report it")
+
+
+def _problem(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": message}, status, headers=headers)

@@ -1,0 +1,52 @@
+// Where stories come from: the simulator, or a text that is pasted.
+
+import { call } from "./api.js";
+import { byId, html } from "./dom.js";
+
+const FIRST = 2; // a task whose questions take two steps shows more than the first one
+const SHORT = 12; // so many sentences can be taken in at a glance
+
+/** A story of the simulator, with its task and seed. */
+export const generate = (task, seed) => call(`/api/story?task=${task}&seed=${seed}`);
+
+/** A story that nobody has seen. */
+export const chance = () => Math.floor(Math.random() * 2 ** 32);
+
+/** The story to begin with, for a model that knows the words of some tasks. */
+export function firstTask(tasks) {
+  const known = tasks.filter((task) => task.known).map((task) => task.number);
+  return known.includes(FIRST) ? FIRST : known[0];
+}
+
+/** The question of a story to begin with: the last one that is asked soon. */
+export function openingQuestion({ questions }) {
+  return questions.filter(({ after }) => after <= SHORT).at(-1) ?? questions[0];
+}
+
+/** List the tasks to choose from. */
+export function listTasks(tasks) {
+  byId("task").replaceChildren(...tasks.map(({ number, name, known }) =>
+    html("option", { value: number, disabled: !known },
+      `${number} · ${name.replaceAll("-", " ")}${known ? "" : " (unknown words)"}`)));
+}
+
+/** The dialogue to paste a text; `onStories(stories)`. */
+export function createPaster(onStories) {
+  const dialog = byId("paster");
+  const problem = byId("paste-problem");
+  byId("paste").addEventListener("click", () => {
+    problem.hidden = true;
+    dialog.showModal();
+    byId("pasted").focus();
+  });
+  byId("take").addEventListener("click", async () => {
+    try {
+      const { stories } = await call("/api/parse", { text: byId("pasted").value });
+      dialog.close();
+      onStories(stories);
+    } catch (error) {
+      problem.textContent = error.message;
+      problem.hidden = false;
+    }
+  });
+}

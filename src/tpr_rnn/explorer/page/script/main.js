@@ -1,0 +1,318 @@
+// The explorer: what is told and asked is the state; everything on the page follows from it.
+
+import { readAddress, writeAddress } from "./address.js";
+import { createOperations, showAnswer, showChips } from "./answer.js";
+import { call } from "./api.js";
+import { createCompare } from "./compare.js";
+import { byId, html } from "./dom.js";
+import { createField, hasWord, replaceWord } from "./field.js";
+import {
+  chance, createPaster, firstTask, generate, listTasks, openingQuestion,
+} from "./library.js";
+import { createMemory, showLegend } from "./memory.js";
+import { showPath } from "./path.js";
+import { createStory } from "./story.js";
+import { createTabs } from "./tabs.js";
+import { showUnknown } from "./words.js";
+
+const PAUSE = 120; // milliseconds without a key before what was typed is read
+const CHIPS = 6;
+const OPENING = 44; // the seed of the first story: one with a detour, short enough to take in
+
+const state = {
+  sentences: [],
+  question: "",
+  off: [], // operations that are switched off
+  at: null, // sentences told at the moment that is watched; null: all
+  view: "memory",
+  part: "e1",
+  known: null, // the story of the simulator, or of a file, with its questions and true answers
+};
+const found = { traced: null, whole: null, unknown: [], fitting: [], key: null };
+const shelf = { stories: [], place: 0 }; // of a file
+let model;
+let show; // the parts of the page, by what they show
+
+/** Change the state; the page and the address follow. */
+function change(changes) {
+  Object.assign(state, changes);
+  writeAddress(state);
+  render();
+  schedule();
+}
+
+const told = () => state.sentences.filter((text) => text.trim());
+const moment = () => Math.min(state.at ?? Infinity, found.traced.trace.sentences.length);
+
+/** Watch the memory after so many sentences. */
+function watch(count) {
+  const all = found.traced?.trace.sentences.length ?? 0;
+  change({ at: count >= all ? null : Math.max(0, count) });
+}
+
+function render() {
+  const words = found.unknown.map(({ word }) => word);
+  show.story(state.sentences, words);
+  show.question.show(state.question);
+  show.question.mark(words);
+  const take = (word, other) => change({
+    sentences: state.sentences.map((text) => replaceWord(text, word, other)),
+    question: replaceWord(state.question, word, other),
+  });
+  const inStory = ({ word }) => state.sentences.some((text) => hasWord(text, word));
+  showUnknown(byId("story-words"), found.unknown.filter(inStory), take);
+  showUnknown(byId("question-words"), found.unknown.filter((word) => !inStory(word)), take);
+  showChips(chips(), ({ text, after }) => change({
+    question: text,
+    ...(after === undefined ? {} : { sentences: state.known.sentences.slice(0, after), at: null }),
+  }));
+  show.operations(state.off);
+  show.tab(state.view);
+  if (!found.traced) return;
+  const asked = found.traced.trace.question;
+  showAnswer(asked, asked && truth(), found.whole, state.off);
+  annotate();
+  show.memory(found.traced, moment());
+  showPath(found.traced, (count) => { change({ view: "memory" }); watch(count); });
+  show.compare(found.traced, state.part);
+}
+
+/** Questions to click on: the story's own while it is as it was told, else those that fit. */
+function chips() {
+  const chosen = ({ text }) => text === state.question;
+  if (!isKnown()) {
+    return found.fitting.slice(0, CHIPS).map((text) => ({ text, chosen: chosen({ text }) }));
+  }
+  const here = told().length;
+  const asked = new Map(state.known.questions.map((one) => [`${one.after} ${one.text}`, one]));
+  return [...asked.values()].map(({ text, after }) => ({
+    text, after, chosen: chosen({ text }) && after === here,
+  }));
+}
+
+const isKnown = () => state.known !== null
+  && told().every((text, place) => text === state.known.sentences[place]);
+
+/** The true answer, where it is known. */
+function truth() {
+  if (!isKnown()) return null;
+  const asked = state.known.questions.find(({ text, after }) =>
+    text === state.question && after === told().length);
+  return asked?.answer ?? null;
+}
+
+/** Write beside each sentence what the trace says of it. */
+function annotate() {
+  const { trace, why } = found.traced;
+  const now = moment();
+  const notes = state.sentences.map(() => ({}));
+  const rows = state.sentences.flatMap((text, place) => (text.trim() ? [place] : []));
+  trace.sentences.forEach((_, place) => {
+    const answer = trace.question?.along[place].word;
+    const before = trace.question?.along[place - 1]?.word;
+    notes[rows[trace.skipped + place]] = {
+      watched: place === now - 1,
+      later: place >= now,
+      answer: answer === before ? null : answer,
+      steps: (why?.steps ?? []).flatMap(({ sources }, step) =>
+        (sources.some(({ sentence }) => sentence === place) ? [step + 1] : [])),
+    };
+  });
+  show.notes(notes);
+}
+
+let waiting;
+let reading = new AbortController();
+
+function schedule() {
+  clearTimeout(waiting);
+  waiting = setTimeout(read, PAUSE);
+}
+
+/** Let the model read what is told and asked, unless it has. */
+async function read() {
+  const story = told();
+  const question = state.question.trim() || null;
+  const operations = model.operations.filter((name) => !state.off.includes(name));
+  const key = JSON.stringify([story, question, operations]);
+  if (key === found.key) return;
+  found.key = key;
+  reading.abort();
+  reading = new AbortController();
+  const ask = (address, body) => call(address, body, reading.signal);
+  try {
+    const texts = question ? [...story, question] : story;
+    const { unknown, too_long: tooLong } = await ask("/api/check", { texts });
+    found.unknown = unknown;
+    if (tooLong.length) {
+      throw new Error(`“${texts[tooLong[0]]}” has more than ${model.sentence_words} words.`);
+    }
+    if (!unknown.length) await trace(ask, story, question, operations);
+    problem(unknown.length ? "The views show the story before the unknown words came in." : null);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    found.key = null;
+    problem(error.message);
+  }
+  render();
+}
+
+async function trace(ask, story, question, operations) {
+  const ablated = operations.length < model.operations.length;
+  const [traced, whole, { questions }] = await Promise.all([
+    ask("/api/trace", { story, question, operations }),
+    ablated && question ? ask("/api/answer", { story, question, top: 1 }) : null,
+    ask("/api/questions", { story }),
+  ]);
+  found.traced = traced;
+  found.whole = whole && whole.answers[0];
+  found.fitting = questions;
+  byId("fitting").replaceChildren(...questions.map((text) => html("option", { value: text })));
+}
+
+function problem(message) {
+  byId("problem").textContent = message ?? "";
+  byId("problem").hidden = message === null;
+  byId("views").classList.toggle("stale", message !== null);
+}
+
+/** Show a story whose questions are known. */
+function open(known, question = openingQuestion(known)) {
+  change({
+    known,
+    sentences: known.sentences.slice(0, question?.after ?? known.sentences.length),
+    question: question?.text ?? "",
+    at: null,
+  });
+}
+
+async function tell() {
+  try {
+    shelve([]);
+    open(await generate(byId("task").value, chance()));
+  } catch (error) {
+    problem(error.message);
+  }
+}
+
+/** Keep the stories of a file to leaf through. */
+function shelve(stories, place = 0) {
+  Object.assign(shelf, { stories, place });
+  const leaf = (sign, label, to) => html("button", {
+    type: "button", "aria-label": label, disabled: !stories[to], onclick: () => shelve(stories, to),
+  }, sign);
+  byId("shelf").hidden = stories.length < 2;
+  byId("shelf").replaceChildren(
+    leaf("◀", "Previous story", place - 1), ` story ${place + 1} of ${stories.length} `,
+    leaf("▶", "Next story", place + 1));
+  if (stories.length) open(stories[place]);
+}
+
+/** Switch an operation; move needs write, and one must stay. */
+function switchOperation(operation, on) {
+  let off = on ? state.off.filter((name) => name !== operation) : [...state.off, operation];
+  if (operation === "write" && !on && !off.includes("move")) off.push("move");
+  if (operation === "move" && on) off = off.filter((name) => name !== "write");
+  off = model.operations.filter((name) => off.includes(name));
+  change({ off: off.length === model.operations.length ? state.off : off });
+}
+
+function edit(operation) {
+  const sentences = [...state.sentences];
+  operation(sentences);
+  change({ sentences, at: null });
+}
+
+function createPage() {
+  const question = createField({
+    list: "fitting", placeholder: "Where is Mary?", "aria-label": "Question",
+    oninput: () => change({ question: question.input.value }),
+  });
+  byId("question").append(question.element);
+  const story = createStory(byId("sentences"), {
+    change: (place, text) => edit((sentences) => { sentences[place] = text; }),
+    insert(place) {
+      edit((sentences) => sentences.splice(place, 0, ""));
+      story.focus(place);
+    },
+    remove(place) {
+      edit((sentences) => sentences.splice(place, 1));
+      story.focus(place - 1);
+    },
+    move(place, by) {
+      const to = place + by;
+      if (to < 0 || to >= state.sentences.length) return;
+      edit((sentences) => sentences.splice(to, 0, ...sentences.splice(place, 1)));
+      story.focus(to);
+    },
+    watch(place) {
+      const blank = state.sentences.slice(0, place).filter((text) => !text.trim()).length;
+      if (found.traced) watch(place + 1 - blank - found.traced.trace.skipped);
+    },
+  });
+  byId("add").addEventListener("click", () => {
+    edit((sentences) => sentences.push(""));
+    story.focus(Infinity);
+  });
+  byId("clear").addEventListener("click", () => {
+    change({ sentences: [""], question: "", known: null, at: null, off: [] });
+    story.focus(0);
+  });
+  byId("tell").addEventListener("click", tell);
+  byId("share").addEventListener("click", share);
+  createPaster(shelve);
+  show = {
+    story: story.show,
+    notes: story.annotate,
+    question,
+    operations: createOperations(model.operations, switchOperation),
+    tab: createTabs(document.querySelector("[role=tablist]"), (view) => change({ view })),
+    memory: createMemory(watch),
+    compare: createCompare((part) => change({ part })),
+  };
+  showLegend(model.operations);
+}
+
+async function share() {
+  const button = byId("share");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Copy the address above";
+  }
+  setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+}
+
+/** Show the story of the address; without one, a story to begin with. */
+async function arrive() {
+  const said = readAddress();
+  if (said) {
+    const { task, seed, ...shown } = said;
+    const known = task && seed !== null ? await generate(task, seed).catch(() => null) : null;
+    const part = ["e1", "e2", "r1", "r2", "r3"].includes(shown.part) ? shown.part : "e1";
+    const off = model.operations.filter((name) => shown.off.includes(name));
+    change({ ...shown, part, off, known });
+    if (task) byId("task").value = task;
+    return;
+  }
+  const task = firstTask(model.tasks);
+  if (task === undefined) {
+    change({ sentences: [""] });
+    return;
+  }
+  byId("task").value = task;
+  open(await generate(task, OPENING));
+}
+
+try {
+  model = await call("/api/model");
+  byId("model").textContent = `${model.name}: ${model.parameters.toLocaleString("en")} parameters, `
+    + `${model.words.length} words`;
+  listTasks(model.tasks);
+  createPage();
+  window.addEventListener("hashchange", arrive);
+  await arrive();
+} catch (error) {
+  problem(error.message);
+}

@@ -1,0 +1,98 @@
+// The view of the memory: a slider over the sentences, the graph, and the same in words.
+
+import { byId, html, percent, probability, set, svg } from "./dom.js";
+import { createGraph } from "./graph.js";
+import { isNode } from "./likeness.js";
+
+const PARTS = ["e1", "e2", "r1", "r2", "r3"];
+
+/** The view; `onWatch(told)` when the slider moves. */
+export function createMemory(onWatch) {
+  const slider = byId("slider");
+  slider.addEventListener("input", () => onWatch(Number(slider.value)));
+  byId("earlier").addEventListener("click", () => onWatch(Number(slider.value) - 1));
+  byId("later").addEventListener("click", () => onWatch(Number(slider.value) + 1));
+  const draw = createGraph(byId("graph"));
+  let last = null;
+  new ResizeObserver(() => last && draw(...last)).observe(byId("graph"));
+
+  return function show(traced, told) {
+    const { sentences, skipped } = traced.trace;
+    set(slider, { max: sentences.length });
+    slider.value = told;
+    const moment = told === 0 ? "before the story" : `after sentence ${skipped + told}`;
+    slider.setAttribute("aria-valuetext", moment);
+    byId("earlier").disabled = told === 0;
+    byId("later").disabled = told === sentences.length;
+    byId("moment").replaceChildren(...describe(traced.trace, told));
+    last = [traced, told];
+    draw(traced, told);
+    byId("changes").replaceChildren(...changes(traced, told));
+    byId("held").replaceChildren(...held(traced, told));
+  };
+}
+
+function describe({ sentences, skipped, question }, told) {
+  if (told === 0) return [html("b", {}, "Before the story"), " the memory is empty. Move the slider."];
+  const { text, parts } = sentences[told - 1];
+  return [
+    html("b", {}, `${skipped + told}. `), text,
+    html("span", { class: "reading" }, "read as ", ...PARTS.flatMap((part) =>
+      [html("i", {}, part), ` ${parts[part].name.text || "–"} `])),
+    question && html("span", { class: "reading" }, "asked now, the answer is ",
+      html("b", {}, question.along[told - 1].word),
+      ` (${probability(question.along[told - 1].probability)})`),
+  ].filter(Boolean);
+}
+
+function changes({ trace, names }, told) {
+  if (told === 0) return [html("li", {}, "Nothing yet.")];
+  return trace.sentences[told - 1].changes.map(({ operation, source, relation, removed, added }) => {
+    const name = trace.relations[relation].name.text;
+    return html("li", {},
+      html("b", { class: operation }, operation), ` at ${names[source]}${name && ` by “${name}”`}: `,
+      piece("removed", "−", removed, names), " ", piece("added", "+", added, names));
+  });
+}
+
+function piece(kind, sign, likeness, names) {
+  const { node, strength } = likeness;
+  const some = Math.abs(strength) >= 0.05;
+  const name = isNode(likeness) ? names[node] : `a little like ${names[node]}`;
+  const what = some ? `${name} ${percent(strength)}` : "nothing";
+  return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
+}
+
+function held({ trace, names }, told) {
+  const arrows = told === 0 ? [] : [...trace.sentences[told - 1].held].reverse();
+  if (!arrows.length) return [html("tr", {}, html("td", { colspan: 5 }, "Nothing."))];
+  return arrows.map(({ source, target, relation, operation, strength, sentence }) => {
+    const name = trace.relations[relation].name.text;
+    return html("tr", {},
+      html("td", {}, names[source]), html("td", {}, names[target]),
+      html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
+      html("td", { class: "figure" }, percent(strength)),
+      html("td", { class: "figure", title: trace.sentences[sentence].text },
+        String(trace.skipped + sentence + 1)));
+  });
+}
+
+/** What the lines of the graph mean, for the operations that the model has. */
+export function showLegend(operations) {
+  const meaning = {
+    write: "write: what was told last",
+    move: "move: what stood there before",
+    backlink: "backlink: the way back",
+    added: "+ added by this sentence",
+    removed: "− removed by this sentence",
+    opposite: "the opposite (less than nothing)",
+    way: "the question’s way: ? 1 2 3",
+  };
+  const shown = [...operations, "added", "removed", "opposite", "way"];
+  byId("legend").replaceChildren(...shown.map((kind) => {
+    const line = svg("path", { class: "line", d: "M2 8H34" });
+    const end = svg("path", kind === "opposite" ? { class: "head bar", d: "M36 2v12" } : { class: "head", d: "M40 8l-8 -5v10z" });
+    const sample = kind === "way" ? svg("path", { class: "way", d: "M4 8H38" }) : svg("g", { class: `arrow ${kind}` }, line, end);
+    return html("li", {}, svg("svg", { width: 42, height: 16, "aria-hidden": "true" }, sample), meaning[kind]);
+  }));
+}

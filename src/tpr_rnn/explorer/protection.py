@@ -1,0 +1,87 @@
+"""Whom to serve, how much to take, and what the page may do in a browser."""
+
+from collections.abc import Collection
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tpr_rnn.explorer import limits
+
+HEADERS = {
+    # Nothing but files of this server, no script or style inside the page, nobody's frame.
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+TOO_LARGE = f"the request is too large; {limits.BODY} bytes can be taken at a time"
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Protection:
+    """Stands before the application."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+        """Guard an application.
+
+        Args:
+            app: the application.
+            hosts: the names under which it may be called, so that no other web page can get at it
+                by giving a name of its own to this machine; None: any.
+        """
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        of_api = scope["path"].startswith("/api/")
+
+        async def send_protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers["cache-control"] = "no-store" if of_api else "no-cache"
+            await send(message)
+
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is None:
+            await self._app(scope, _limited(receive), send_protected)
+        else:
+            await refusal(scope, receive, send_protected)
+
+    def _refusal(self, headers: Headers) -> JSONResponse | None:
+        host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+        if self._hosts is not None and host not in self._hosts:
+            return JSONResponse(
+                {
+                    "error": f"this explorer is not called {host!r}; "
+                    f"it answers to {', '.join(self._hosts)}"
+                },
+                status_code=421,
+            )
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > limits.BODY:
+            return JSONResponse({"error": TOO_LARGE}, status_code=413)
+        return None
+
+
+def _limited(receive: Receive) -> Receive:
+    """Count what comes, for a request need not say its length, or may lie."""
+    taken = 0
+
+    async def limited() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limits.BODY:
+            raise HTTPException(413, TOO_LARGE)
+        return message
+
+    return limited

@@ -1,0 +1,62 @@
+"""Questions that fit a story: those that the simulator asks about stories of the same words."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tpr_rnn.data.simulator import TASK_NAMES, tell
+from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
+
+STORIES = 60
+"""So many stories of each task are listened to: enough to hear nearly all that it asks."""
+
+
+class FittingQuestions:
+    """What can be asked about a story, for a model that knows only some words."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        """Remember which words the model knows; stories are told when they are first needed."""
+        self._vocabulary = vocabulary
+
+    @cached_property
+    def tasks(self) -> tuple[int, ...]:
+        """The tasks whose every word the model knows."""
+        return tuple(self._told)
+
+    def about(self, story: Sequence[str], count: int) -> list[str]:
+        """Questions about what was told, at most `count`, simple tasks first.
+
+        A task's questions fit if the story uses only words of that task's stories, and a question
+        fits if whatever it shares with stories in general is in this one: its Mary, its kitchen.
+        """
+        words = {word for sentence in story for word in tokenize(sentence)}
+        fitting: dict[str, None] = {}
+        if words:
+            for sentence_words, questions in self._told.values():
+                if words <= sentence_words:
+                    fitting |= {
+                        text: None
+                        for text, asked in questions.items()
+                        if asked & sentence_words <= words
+                    }
+        return list(fitting)[:count]
+
+    @cached_property
+    def _told(self) -> dict[int, tuple[set[str], dict[str, set[str]]]]:
+        """For each task the words of its sentences, and its questions with their words."""
+        told = {}
+        for task in TASK_NAMES:
+            sentences: set[str] = set()
+            questions: dict[str, set[str]] = {}
+            for seed in range(STORIES):
+                story = tell(task, seed=seed)
+                sentences |= {word for text in story.sentences for word in tokenize(text)}
+                asked = {
+                    question.text: set(tokenize(question.text)) for question in story.questions
+                }
+                answers = [answer_word(question.answer) for question in story.questions]
+                if self._vocabulary.unknown(sentences.union(answers, *asked.values())):
+                    break
+                questions |= asked
+            else:
+                told[task] = (sentences, dict(sorted(questions.items())))
+        return told

@@ -1,0 +1,69 @@
+"""The explorer's process: a socket on this machine, and a browser that looks at it."""
+
+import ipaddress
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+import torch
+import uvicorn
+
+from tpr_rnn.errors import UserError
+from tpr_rnn.explorer.app import create_app
+from tpr_rnn.explorer.protection import LOCAL
+from tpr_rnn.explorer.service import Service
+
+BACKLOG = 128
+"""Connections that may wait to be taken."""
+PATIENCE = 3
+"""Seconds that requests under way get when the explorer is ended."""
+
+
+def serve(
+    service: Service, host: str, port: int, *, browser: bool, announce: Callable[[str], None]
+) -> None:
+    """Serve the page until the process is told to end.
+
+    Args:
+        service: the model to explore.
+        host: the address to listen on; anything but this machine's own is for all who reach it.
+        port: the port; 0 takes any that is free.
+        browser: whether to open the page in a browser.
+        announce: is told the address of the page, once it can be visited.
+    """
+    # One model, one small story at a time: more threads of torch would only wait for each other.
+    torch.set_num_threads(1)
+    listening = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    everybody = host not in LOCAL and _is_unspecified(host)
+    address = f"http://{'127.0.0.1' if everybody else shown}:{listening.getsockname()[1]}/"
+    app = create_app(service, None if everybody else {*LOCAL, shown})
+    settings = uvicorn.Config(
+        app, log_level="error", access_log=False, timeout_graceful_shutdown=PATIENCE
+    )
+    announce(address)
+    if browser:  # some browsers return only when they are closed
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    uvicorn.Server(settings).run(sockets=[listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on."""
+    if not 0 <= port < 2**16:
+        raise UserError(f"--port must be from 0 (any that is free) to 65535, not {port}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        raise UserError(
+            f"cannot listen on {host} port {port} ({error}); --port 0 takes any that is free"
+        ) from error
+
+
+def _is_unspecified(host: str) -> bool:
+    """Whether a host means all addresses of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False

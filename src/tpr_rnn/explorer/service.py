@@ -1,0 +1,141 @@
+"""What can be asked of the explorer, in plain Python; `app` puts it on the network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from tpr_rnn import __version__
+from tpr_rnn.analysis.explanation import node_name, reasons
+from tpr_rnn.analysis.schema import Trace
+from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.babi import Story, parse_told
+from tpr_rnn.data.simulator import TASK_NAMES, tell
+from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
+from tpr_rnn.errors import UserError
+from tpr_rnn.explorer import limits, messages
+from tpr_rnn.explorer.questions import FittingQuestions
+from tpr_rnn.models.reader import Answer, Reader
+
+
+@dataclass(frozen=True)
+class Service:
+    """A model, ready to be explored."""
+
+    reader: Reader
+    name: str
+    """What to call the model."""
+
+    @cached_property
+    def description(self) -> messages.Described:
+        """The model, what it knows, and how much may be sent."""
+        model = self.reader.memory_model
+        return messages.Described(
+            name=self.name,
+            version=__version__,
+            operations=model.operations,
+            parameters=sum(parameter.numel() for parameter in model.parameters()),
+            entity_size=model.config.entity_size,
+            relation_size=model.config.relation_size,
+            story_cap=self.reader.story_cap,
+            sentence_words=model.config.words,
+            words=tuple(word for word in self.reader.vocabulary.words if word != PADDING),
+            tasks=tuple(
+                messages.Task(number=number, name=name, known=number in self._questions.tasks)
+                for number, name in TASK_NAMES.items()
+            ),
+            limits=messages.Limits(),
+        )
+
+    def answer(self, asking: messages.Asking) -> list[Answer]:
+        """The likeliest answers to a question."""
+        reader = self.reader
+        if asking.operations is not None:
+            reader = reader.with_operations(asking.operations)
+        return reader.answer(asking.story, asking.question, asking.top)
+
+    def trace(self, tracing: messages.Tracing) -> Trace:
+        """All that happens in the memory."""
+        return trace(self.reader, tracing.story, tracing.question, operations=tracing.operations)
+
+    def generate(self, task: int, seed: int) -> messages.Generated:
+        """A story from the simulator."""
+        story = _known(tell(task, seed=seed))
+        return messages.Generated(
+            sentences=story.sentences, questions=story.questions, task=task, seed=seed
+        )
+
+    def parse(self, text: str) -> messages.Parsed:
+        """The stories of a text in the bAbI format, or the one of a text with a sentence a line."""
+        stories = parse_told(text.split("\n"), name="the text")
+        if len(stories) > limits.STORIES:
+            raise UserError(
+                f"the text has {len(stories)} stories; {limits.STORIES} can be taken at a time"
+            )
+        return messages.Parsed(stories=tuple(_asked(_known(story)) for story in stories))
+
+    def check(self, texts: Sequence[str]) -> messages.Checked:
+        """Which words the model does not know, with those that it knows instead."""
+        words = [tokenize(text) for text in texts]
+        unknown = self.reader.vocabulary.unknown(word for text in words for word in text)
+        return messages.Checked(
+            unknown=tuple(
+                messages.UnknownWord(
+                    word=word, nearest=self._nearest(word) if place < limits.CORRECTED else ()
+                )
+                for place, word in enumerate(unknown)
+            ),
+            too_long=tuple(
+                place
+                for place, text in enumerate(words)
+                if len(text) > self.reader.model.config.words
+            ),
+        )
+
+    def suggest(self, story: Sequence[str]) -> list[str]:
+        """Questions that fit a story."""
+        return self._questions.about(story, limits.SUGGESTED)
+
+    @cached_property
+    def _questions(self) -> FittingQuestions:
+        return FittingQuestions(self.reader.vocabulary)
+
+    @lru_cache(maxsize=1024)  # noqa: B019  (there is one service in a process)
+    def _nearest(self, word: str) -> tuple[str, ...]:
+        return tuple(self.reader.vocabulary.nearest(word))
+
+
+def in_words(found: Trace) -> dict[str, object]:
+    """What `messages.Traced` says beyond the numbers of a trace."""
+    return {
+        "names": tuple(node_name(found, node) for node in range(len(found.nodes))),
+        "why": None if found.question is None else reasons(found, found.question),
+    }
+
+
+def _asked(story: messages.KnownStory) -> messages.KnownStory:
+    """The same with what is asked among the sentences as questions, whose answers nobody knows."""
+    sentences: list[str] = []
+    questions = list(story.questions)
+    for text in story.sentences:
+        if text.endswith("?"):
+            questions.append(
+                messages.KnownQuestion(text=text, answer=None, after=len(sentences), supports=())
+            )
+        else:
+            sentences.append(text)
+    return messages.KnownStory(sentences=tuple(sentences), questions=tuple(questions))
+
+
+def _known(story: Story) -> messages.KnownStory:
+    return messages.KnownStory(
+        sentences=story.sentences,
+        questions=tuple(
+            messages.KnownQuestion(
+                text=question.text,
+                answer=answer_word(question.answer),
+                after=question.after,
+                supports=question.supports,
+            )
+            for question in story.questions
+        ),
+    )

@@ -1,0 +1,341 @@
+"""The page in a real Chromium, as a person meets it: by roles and labels, keyboard alone."""
+
+import json
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from analysis.handmade import task_1_reader
+from explorer.browser import chromium, installed, served, wait_until
+
+pytestmark = pytest.mark.skipif(
+    not installed(), reason="no Chromium here; `make test-browser` installs one where it may"
+)
+STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
+WIDE, PHONE = (1280, 900), (360, 740)
+
+
+@pytest.fixture(scope="module")
+def address():
+    with served(task_1_reader(), "handmade") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium(*WIDE) as browser:
+        yield browser
+
+
+class Page:
+    """What a person can see and do."""
+
+    def __init__(self, browser, address) -> None:
+        self.browser = browser
+        self.address = address
+
+    def open(self, story=None, question="", **shown) -> "Page":
+        self.browser.get("about:blank")
+        behind = {"story": "\n".join(story or []), "question": question, **shown}
+        parts = "&".join(f"{name}={quote(str(value))}" for name, value in behind.items())
+        self.browser.get(f"{self.address}#{parts}" if story is not None else self.address)
+        self.shows("#model", "parameters")  # before that, nobody listens to what is clicked
+        return self
+
+    def one(self, selector: str):
+        wait_until(self.browser, lambda: self.browser.find_elements(By.CSS_SELECTOR, selector))
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def labelled(self, label: str):
+        return self.one(f'[aria-label="{label}"]')
+
+    def button(self, text: str):
+        path = f"//button[normalize-space()='{text}']"
+        wait_until(self.browser, lambda: self.browser.find_elements(By.XPATH, path))
+        return self.browser.find_element(By.XPATH, path)
+
+    def text(self, selector: str) -> str:
+        return self.browser.execute_script(
+            "return document.querySelector(arguments[0]).innerText", selector
+        )
+
+    def texts(self, selector: str) -> list[str]:
+        return self.browser.execute_script(
+            "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)",
+            selector,
+        )
+
+    def story(self) -> list[str]:
+        return self.browser.execute_script(
+            "return [...document.querySelectorAll('#sentences input')].map((one) => one.value)"
+        )
+
+    def shows(self, selector: str, text: str) -> None:
+        self.becomes(lambda: text in self.text(selector), lambda: self.text(selector))
+
+    def becomes(self, holds, seen=lambda: "") -> None:
+        try:
+            wait_until(self.browser, holds)
+        except Exception as error:
+            raise AssertionError(f"seen: {seen()!r}") from error
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.browser.get_log("browser")]
+
+
+@pytest.fixture
+def page(browser, address):
+    page = Page(browser, address)
+    browser.get_log("browser")
+    yield page
+    assert page.complaints() == []
+
+
+def test_it_opens_with_a_story_and_its_answer(page) -> None:
+    page.open()
+    page.shows("#verdict", "that is true")
+    assert len(page.story()) >= 2
+    assert page.texts(".node.found text")
+    assert "handmade" in page.text("#model")
+
+
+def test_tell_me_a_story(page) -> None:
+    page.open(STORY)
+    page.shows("#verdict", "Ask a question")
+    page.button("Tell me a story").click()
+    page.shows("#verdict", "that is true")
+    assert page.story() != STORY
+    assert "task=1&seed=" in page.browser.current_url
+    first, *_ = page.texts("#chips .chip")
+    page.browser.find_element(By.CSS_SELECTOR, "#chips .chip").click()
+    page.becomes(lambda: first.endswith(f"after {len(page.story())}"))
+    page.shows("#verdict", "that is true")
+
+
+def test_tell_and_ask_by_keyboard_alone(page) -> None:
+    page.open([])
+    page.button("+ Add sentence").send_keys(Keys.ENTER)
+    for place, sentence in enumerate(STORY, start=1):
+        field = page.browser.switch_to.active_element
+        assert field.get_attribute("aria-label") == f"Sentence {place}"
+        field.send_keys(sentence, Keys.ENTER)
+    page.browser.switch_to.active_element.send_keys(Keys.BACKSPACE)  # the empty one after the last
+    assert page.story() == STORY
+    page.labelled("Question").send_keys("Where is Mary?")
+    page.shows("#verdict", "office")
+    assert page.texts("#guesses .word")[0] == "office"
+
+    page.labelled("Sentence 3").send_keys(Keys.ALT, Keys.ARROW_UP)
+    page.labelled("Sentence 2").send_keys(Keys.ALT, Keys.ARROW_UP)
+    assert page.story() == [STORY[2], STORY[0], STORY[1]]
+    page.shows("#verdict", "kitchen")
+
+
+def test_change_remove_and_put_in_another_order(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    page.labelled("Remove sentence 3").send_keys(Keys.ENTER)
+    page.shows("#verdict", "kitchen")
+    field = page.labelled("Sentence 1")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("Mary went to the garden.")
+    page.shows("#verdict", "garden")
+    ActionChains(page.browser).move_to_element(page.labelled("Sentence 2")).perform()
+    page.labelled("Move sentence 2 up").click()
+    assert page.story() == [STORY[1], "Mary went to the garden."]
+    page.button("Clear").click()
+    assert page.story() == [""]
+
+
+def test_the_slider_shows_the_memory_after_each_sentence(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#held", "office")
+    slider = page.labelled("Sentences told so far")
+    slider.send_keys(Keys.HOME)
+    page.shows("#moment", "the memory is empty")
+    assert page.texts(".arrow .line") == page.texts("#legend .arrow .line")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    page.shows("#moment", "1. Mary went to the kitchen.")
+    page.shows("#moment", "asked now, the answer is kitchen")
+    page.shows("#changes", "write at mary: − nothing + kitchen 100%")
+    assert "at=1" in page.browser.current_url
+    slider.send_keys(Keys.END)
+    page.shows("#changes", "write at mary: − kitchen 100% + office 100%")
+    assert {title.split(":")[0] for title in page.texts("#graph .arrow.removed title")} == {
+        "mary → kitchen"
+    }
+    assert "mary → office" in {t.split(":")[0] for t in page.texts("#graph .arrow.added title")}
+    page.labelled("Watch the memory after sentence 2").click()
+    page.shows("#moment", "2. John went to the garden.")
+
+
+def test_nodes_keep_their_places(page) -> None:
+    page.open(STORY)
+    page.shows("#held", "office")
+    places = "return [...document.querySelectorAll('.node')].map((one) => one.style.transform)"
+    before = page.browser.execute_script(places)
+    page.labelled("One sentence back").click()
+    page.shows("#moment", "2. John")
+    assert page.browser.execute_script(places) == before
+
+
+def test_an_operation_switched_off_changes_the_answer(page) -> None:
+    page.open(STORY, "Where was Mary?")
+    page.shows("#verdict", "kitchen")
+    page.one("#operations .move input").click()
+    page.shows("#ablated", "with all operations: kitchen")
+    assert page.texts("#changes b") == ["write", "backlink"]
+    assert "off=move" in page.browser.current_url
+    page.one("#operations .move input").click()
+    page.becomes(lambda: page.text("#ablated") == "")
+    page.one("#operations .write input").click()  # move needs write, so that both are off
+    page.shows("#ablated", "Without write and move")
+    page.one("#operations .move input").click()  # and it brings write back
+    page.becomes(lambda: page.text("#ablated") == "")
+    page.shows("#verdict", "kitchen")
+
+
+def test_why_this_answer(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    page.labelled("Views").find_element(By.ID, "tab-memory").send_keys(Keys.ARROW_RIGHT)
+    page.shows("#steps", "From mary the memory leads to office.")
+    page.shows("#conclusions", "Without sentence 3 it would be kitchen.")
+    page.one(".sources button").click()
+    page.shows("#moment", "3. Mary went to the office.")
+
+
+def test_compare_names_the_pair(page) -> None:
+    page.open(STORY, view="compare")
+    page.shows("#pair", "Point at a cell")
+    matrix = page.one("#matrix canvas")
+    size = matrix.size["width"]
+    pointer = ActionChains(page.browser)
+    # From the middle, which is the second sentence with itself, up and right: the first and third.
+    pointer.move_to_element_with_offset(matrix, size // 3, -size // 3).perform()
+    page.shows(
+        "#pair", "1.00 between 1 “Mary went to the kitchen.” and 3 “Mary went to the office.”"
+    )
+    matrix.send_keys(Keys.ARROW_DOWN)
+    page.shows("#pair", "0.00 between 2 “John went to the garden.” and 3")
+    page.browser.execute_script("document.querySelectorAll('#parts input')[1].click()")
+    page.shows("#pair", "0.00 between 2")
+    assert "part=e2" in page.browser.current_url
+
+
+def test_an_unknown_word_is_marked_and_mended(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    page.labelled("Sentence 3").send_keys(Keys.END, Keys.BACKSPACE, " kitchn")
+    page.shows("#story-words", "never seen kitchn")
+    assert page.texts("#sentences mark") == ["kitchn"]
+    page.labelled("Write kitchen for kitchn").click()
+    page.becomes(lambda: page.story()[2] == "Mary went to the office kitchen")
+    page.becomes(lambda: page.texts("#sentences mark") == [])
+
+
+def test_markup_is_text(page) -> None:
+    attack = "<img src=x onerror=alert(1)>"
+    page.open([attack, "Mary went to the kitchen."], f"Where is <b>{attack}?")
+    page.shows("#story-words", "<img")
+    assert page.browser.find_elements(By.CSS_SELECTOR, "img, main b > b") == []
+    assert page.story()[0] == attack
+
+
+def test_a_pasted_file_can_be_leafed_through(page) -> None:
+    page.open([])
+    page.button("Paste …").click()
+    field = page.labelled("Text of the story")
+    field.send_keys("2 Mary")
+    page.button("Take it").click()
+    page.shows("#paste-problem", "the line is numbered 2")
+    assert all("/api/parse" in complaint for complaint in page.complaints())
+    text = f"1 {STORY[0]}\n2 Where is Mary?\tkitchen\t1\n1 {STORY[1]}\n"
+    page.browser.execute_script("arguments[0].value = arguments[1]", field, text)
+    page.button("Take it").click()
+    page.shows("#verdict", "that is true")
+    page.labelled("Next story").click()
+    page.becomes(lambda: page.story() == [STORY[1]])
+    assert "story 2 of 2" in page.text("#shelf")
+
+
+def test_a_link_shows_all_of_it_again(page) -> None:
+    page.open(STORY, "Where was Mary?", off="backlink", at="2", view="compare", part="r1")
+    page.shows("#pair", "r1, the relation of write")
+    said = {
+        key: value[0]
+        for key, value in parse_qs(urlsplit(page.browser.current_url).fragment).items()
+    }
+    assert said == {
+        "story": "\n".join(STORY), "question": "Where was Mary?", "off": "backlink", "at": "2",
+        "view": "compare", "part": "r1",
+    }  # fmt: skip
+    page.browser.refresh()
+    page.becomes(lambda: page.story() == STORY)
+    page.shows("#verdict", "kitchen")
+    page.one("#tab-memory").click()
+    page.shows("#moment", "2. John")
+    assert not page.one("#operations .backlink input").is_selected()
+
+
+def test_a_link_to_a_told_story_knows_the_truth(page) -> None:
+    page.open()
+    page.shows("#verdict", "that is true")
+    page.browser.refresh()
+    page.shows("#verdict", "that is true")
+
+
+def test_a_strange_link_does_no_harm(page) -> None:
+    page.open(STORY, view="nowhere", part="e9", off="all", at="99", task="77", seed="x")
+    page.shows("#held", "office")
+
+
+def test_questions_that_fit_are_offered(page) -> None:
+    page.open(STORY)
+    page.becomes(lambda: page.texts("#chips .chip") == ["Where is John?", "Where is Mary?"])
+    page.button("Where is John?").click()
+    page.shows("#verdict", "garden")
+    assert page.texts('#chips .chip[aria-pressed="true"]') == ["Where is John?"]
+
+
+def test_a_phone_has_room_for_all_of_it(address) -> None:
+    with chromium(*PHONE, dark=True) as browser:
+        page = Page(browser, address).open(STORY, "Where is Mary?")
+        page.shows("#verdict", "office")
+        for view in ("memory", "path", "compare"):
+            page.one(f"#tab-{view}").click()
+            overhang = "return document.documentElement.scrollWidth - window.innerWidth"
+            assert browser.execute_script(overhang) <= 0
+        background = "return getComputedStyle(document.body).backgroundColor"
+        assert browser.execute_script(background) == "rgb(18, 22, 27)"
+        assert page.complaints() == []
+
+
+def test_everything_has_a_name(page) -> None:
+    """What can be reached by keyboard has an accessible name, as the browser computes it."""
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    tree = page.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    roles = {"button", "textbox", "combobox", "slider", "checkbox", "radio", "tab", "img"}
+    nameless = [
+        json.dumps(node["role"])
+        for node in tree
+        if not node["ignored"]
+        and node["role"]["value"] in roles
+        and not node.get("name", {}).get("value")
+    ]
+    assert nameless == []
+
+
+def test_the_page_is_small_and_only_from_here(page) -> None:
+    page.open()
+    page.shows("#verdict", "that is true")
+    loaded = page.browser.execute_script(
+        "return performance.getEntries().filter((one) => 'encodedBodySize' in one)"
+        ".map((one) => [one.name, one.encodedBodySize])"
+    )
+    assert all(name.startswith(page.address) for name, _ in loaded)
+    assert 10_000 < sum(size for _, size in loaded) < 300_000

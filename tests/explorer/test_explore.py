@@ -1,0 +1,110 @@
+"""`tpr-rnn explore`: the process, its socket, and what it says when it cannot start."""
+
+import builtins
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from analysis.handmade import task_1_reader
+from tpr_rnn import pretrained
+from tpr_rnn.cli import main
+from tpr_rnn.explorer.app import PAGE
+from tpr_rnn.explorer.server import _is_unspecified
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "handmade"
+    run.mkdir()
+    task_1_reader().save(run / "model.safetensors")
+    return run
+
+
+def explore(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", *map(str, arguments), "--no-browser"])
+    return ended.value.code
+
+
+def test_it_serves_until_it_is_interrupted(run) -> None:
+    command = [sys.executable, "-m", "tpr_rnn", "explore", str(run), "--no-browser", "--port", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=os.environ | {"PYTHONUNBUFFERED": "1"}, **pipes) as process:
+        announced = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/", announced).group()
+        assert announced.startswith("Exploring handmade at ")
+        try:
+            assert httpx2.get(f"{address}api/model", timeout=60).json()["name"] == "handmade"
+            page = httpx2.get(address)
+            assert page.headers["content-type"].startswith("text/html")
+            stranger = httpx2.get(address, headers={"host": "evil.example"})
+            assert stranger.status_code == 421
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_a_port_that_is_taken_is_named(run, capsys) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert explore(run, "--port", port) == 2
+    error = capsys.readouterr().err
+    assert f"cannot listen on 127.0.0.1 port {port}" in error
+    assert "--port 0 takes any that is free" in error
+
+
+def test_a_port_that_cannot_be_is_refused(run, capsys) -> None:
+    assert explore(run, "--port", 70_000) == 2
+    assert "from 0 (any that is free) to 65535, not 70000" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_there_is_named(tmp_path, capsys) -> None:
+    assert explore(tmp_path) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_without_a_run_it_needs_the_model_that_ships(run, monkeypatch, tmp_path, capsys) -> None:
+    monkeypatch.setattr(pretrained, "DIRECTORY", tmp_path)
+    assert explore() == 2
+    assert "no model ships with this version" in capsys.readouterr().err
+    monkeypatch.setattr(pretrained, "DIRECTORY", run)
+    assert pretrained.load_pretrained().vocabulary == task_1_reader().vocabulary
+
+
+def test_a_missing_library_is_named_with_the_way_to_install_it(run, monkeypatch, capsys) -> None:
+    imported = builtins.__import__
+
+    def without(name, *rest):
+        if name == "tpr_rnn.explorer.server":
+            raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert explore(run) == 2
+    message = "the explorer needs uvicorn; install it with: pip install 'tpr-rnn[explore]'"
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("host", "all_of_them"), [("0.0.0.0", True), ("::", True), ("me", False)])
+def test_only_a_wildcard_answers_to_every_name(host, all_of_them) -> None:
+    assert _is_unspecified(host) == all_of_them
+
+
+def test_the_page_has_no_script_or_style_inside_and_nothing_from_elsewhere() -> None:
+    files = [path for path in PAGE.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".html", ".css", ".js", ".svg"}
+    page = (PAGE / "index.html").read_text()
+    assert not re.search(r"<style|style=|<script(?![^>]+src=)| on\w+=|javascript:", page)
+    for path in files:
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert "://" not in text, path
+        assert "innerHTML" not in text, path
+        assert "insertAdjacentHTML" not in text, path
