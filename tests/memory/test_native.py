@@ -1,5 +1,8 @@
 """The compiled kernel: when it runs, and what happens where it cannot."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -107,3 +110,13 @@ def test_gradients_are_those_of_finite_differences() -> None:
 
     inputs = (tensor(4, 3 + 3 + 2 + 2 + 2), tensor(2, 3), tensor(2, 2))
     assert torch.autograd.gradcheck(tell_and_read, inputs)
+
+
+def test_it_leaves_the_arithmetic_of_the_process_alone() -> None:
+    # Some compilers' flags for fast arithmetic make tiny numbers 0 in the whole process.
+    script = (
+        "import torch; from tpr_rnn.memory import native\n"
+        "native.status(); print(5e-324 > 0, float(torch.tensor(1e-40)) > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True"]

@@ -27,8 +27,10 @@ from tpr_rnn.memory.operations import (
 )
 
 DIRECTORY = Path(__file__).parent
-# Sums may be reordered to fill vector registers; infinities and NaNs keep their meaning.
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++20", "-fPIC")
+# Sums may be reordered to fill vector registers; infinities and NaNs keep their meaning. Not by
+# -ffast-math: a library that is linked with it makes the whole process take tiny numbers for 0.
+REORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")
+FLAGS = ("-O3", "-march=native", *REORDER, "-freciprocal-math", "-std=c++20", "-fPIC")
 
 
 def usable(tensor: Tensor) -> bool:
