@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from tpr_rnn.models.reader import Answer, Reader
     from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+    from tpr_rnn.pretrained import load_pretrained
     from tpr_rnn.training.recipe import PRESETS, Preset, Recipe
     from tpr_rnn.training.run import train
 
@@ -46,6 +47,7 @@ _HOME = {
     ),
     "tpr_rnn.models.reader": ("Answer", "Reader"),
     "tpr_rnn.models.tpr_rnn": ("TPRRNN", "TPRRNNConfig"),
+    "tpr_rnn.pretrained": ("load_pretrained",),
     "tpr_rnn.training.recipe": ("PRESETS", "Preset", "Recipe"),
     "tpr_rnn.training.run": ("train",),
 }
@@ -69,6 +71,7 @@ __all__ = [
     "Vocabulary",
     "densify",
     "load_corpus",
+    "load_pretrained",
     "parallel",
     "parse_stories",
     "read",

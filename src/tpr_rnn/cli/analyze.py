@@ -5,16 +5,24 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import DataOption, JsonOption, RunArgument, data_directory, print_json
+from tpr_rnn.cli.options import (
+    DataOption,
+    JsonOption,
+    RunArgument,
+    data_directory,
+    print_json,
+    run_directory,
+)
 from tpr_rnn.errors import UserError
 
 
 def analyze(
-    run: RunArgument,
+    run: RunArgument = None,
     *,
     data: DataOption = None,
     out: Annotated[
-        Path | None, Parameter(help="Directory for the report; absent: analysis/ in the run's.")
+        Path | None,
+        Parameter(help="Directory for the report; absent: analysis/ in the run's, or here."),
     ] = None,
     split: Annotated[
         Literal["train", "valid", "test"], Parameter(help="Stories to take the sentences from.")
@@ -38,8 +46,8 @@ def analyze(
         raise UserError(f"--sample must be 2 or more, not {sample}")
     if seed < 0:
         raise UserError(f"--seed must be 0 or more, not {seed}")
-    if run.is_file():
-        run = run.parent
+    out = out or Path("analysis" if run is None else run_directory(run) / "analysis")
+    run = run_directory(run)
     reader = Reader.load(run)
     directory = data_directory(data)
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
@@ -52,7 +60,6 @@ def analyze(
         reader.check(list(texts))
     except UserError as error:
         raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
-    out = out or run / "analysis"
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

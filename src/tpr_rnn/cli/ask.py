@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import JsonOption, RunArgument, print_json
+from tpr_rnn.cli.options import JsonOption, RunArgument, print_json, run_directory
 from tpr_rnn.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ask(
-    run: RunArgument,
+    run: RunArgument = None,
     *,
     story: Annotated[
         Path | None, Parameter(help="File with the story, one sentence a line.")
@@ -46,7 +46,7 @@ def ask(
         if given and question is None:
             raise UserError(f"{option} needs a --question")
     sentences = [] if story is None else read_plain_story(story)
-    reader = Reader.load(run)
+    reader = Reader.load(run_directory(run))
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     _check_words(reader, sentences, story)
     if question is None:

@@ -4,12 +4,19 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import DataOption, JsonOption, RunArgument, data_directory, print_json
+from tpr_rnn.cli.options import (
+    DataOption,
+    JsonOption,
+    RunArgument,
+    data_directory,
+    print_json,
+    run_directory,
+)
 from tpr_rnn.errors import UserError
 
 
 def evaluate(
-    run: RunArgument,
+    run: RunArgument = None,
     *,
     data: DataOption = None,
     split: Annotated[
@@ -34,8 +41,7 @@ def evaluate(
     from tpr_rnn.training.generalisation import Examiner
     from tpr_rnn.training.run import RunConfig, corpus_for
 
-    if run.is_file():
-        run = run.parent
+    run = run_directory(run)
     reader = Reader.load(run)
     config = RunConfig.of(run)
     directory = data_directory(data)

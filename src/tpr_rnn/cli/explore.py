@@ -1,18 +1,15 @@
 """`tpr-rnn explore`: a web page to tell a model stories and watch its memory."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from tpr_rnn.cli.options import RunArgument, run_directory
 from tpr_rnn.errors import UserError
 
 
 def explore(
-    run: Annotated[
-        Path | None,
-        Parameter(help="Run directory; absent: the model that ships with the package."),
-    ] = None,
+    run: RunArgument = None,
     *,
     host: Annotated[
         str, Parameter(help="Address to listen on; 0.0.0.0 is for all who reach this machine.")
@@ -24,13 +21,10 @@ def explore(
     from rich.console import Console
 
     from tpr_rnn.models.reader import Reader
-    from tpr_rnn.pretrained import load_pretrained
 
     console = Console(highlight=False, soft_wrap=True, markup=False)
-    if run is None:
-        reader, name = load_pretrained(), "the model that ships with tpr-rnn"
-    else:
-        reader, name = Reader.load(run), run.resolve().name
+    reader = Reader.load(run_directory(run))
+    name = "the model that ships with tpr-rnn" if run is None else run.resolve().name
     try:
         from tpr_rnn.explorer.server import serve
         from tpr_rnn.explorer.service import Service

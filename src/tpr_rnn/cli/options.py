@@ -15,7 +15,13 @@ from tpr_rnn.errors import UserError
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 
-RunArgument = Annotated[Path, Parameter(help="Run directory, as `tpr-rnn train` makes it.")]
+RunArgument = Annotated[
+    Path | None,
+    Parameter(
+        help="Run directory, as `tpr-rnn train` makes it; absent: the model that ships with the "
+        "package."
+    ),
+]
 DataOption = Annotated[
     Path | None,
     Parameter(
@@ -56,6 +62,15 @@ def parse_settings(given: Iterable[str]) -> dict[str, str]:
             raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
         changes[name] = value
     return changes
+
+
+def run_directory(given: Path | None) -> Path:
+    """The run that was asked for, also by one of its files, or the one that ships."""
+    from tpr_rnn.pretrained import pretrained_run
+
+    if given is None:
+        return pretrained_run()
+    return given.parent if given.is_file() else given
 
 
 def data_directory(given: Path | None) -> Path | None:

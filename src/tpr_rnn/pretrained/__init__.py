@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 DIRECTORY = Path(__file__).parent
 
 
-def load_pretrained() -> "Reader":
-    """The reader that ships with this version."""
-    from tpr_rnn.models.reader import Reader
-
+def pretrained_run() -> Path:
+    """The run directory of the model that ships with this version."""
     if not (DIRECTORY / "model.safetensors").is_file():
         raise UserError(
             "no model ships with this version of tpr-rnn; train one with `tpr-rnn train --task 1` "
             "(half a minute) and name its run directory"
         )
-    return Reader.load(DIRECTORY)
+    return DIRECTORY
+
+
+def load_pretrained() -> "Reader":
+    """The reader that ships with this version."""
+    from tpr_rnn.models.reader import Reader
+
+    return Reader.load(pretrained_run())
