@@ -1,0 +1,103 @@
+"""Put the model of a finished run into the package, with its card.
+
+    python -m benchmarks.ship_model RUN
+
+`tpr-rnn ask`, `evaluate`, `analyze` and `explore` use it where no run is named, and
+`tpr_rnn.load_pretrained()` gives it to a program.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from tpr_rnn import pretrained
+from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.errors import UserError
+from tpr_rnn.report.numbers import FAILED_ABOVE
+from tpr_rnn.times import duration
+from tpr_rnn.training.run_directory import RunDirectory
+
+MOST_BYTES = 5_000_000
+
+
+def ship(run: Path, place: Path) -> None:
+    """Copy what `Reader.load` and `evaluate` need, without paths of this machine."""
+    there = RunDirectory(run)
+    if not there.finished:
+        raise UserError(f"{run}: not a finished run; only one with a result can ship")
+    size = there.model.stat().st_size
+    if size > MOST_BYTES:
+        raise UserError(f"{there.model}: {size:,} bytes; at most {MOST_BYTES:,} can ship")
+    config, result = there.config(), there.result()
+    config["data"] = result["data"]
+    shutil.copyfile(there.model, place / "model.safetensors")
+    (place / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    (place / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    (place / "README.md").write_text(card(result), encoding="utf-8")
+
+
+def card(result: dict[str, Any]) -> str:
+    """The model card, from the record of the run."""
+    errors = {int(task): each["test_error"] for task, each in result["per_task"].items()}
+    failed = [str(task) for task, error in errors.items() if error > FAILED_ABOVE]
+    filled = [f"Task {task}: {said}." for task, said in result["filled"].items()]
+    recipe = result["recipe"]
+    rows = [
+        f"| {task} {TASK_NAMES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
+        for task, each in ((int(task), each) for task, each in result["per_task"].items())
+    ]
+    return "\n".join(
+        [
+            "# The model that ships with tpr-rnn",
+            "",
+            f"A TPR-RNN with {result['parameters']:,} parameters, one for all 20 bAbI tasks "
+            "(English, 10k), the best of its run by validation error. It was put here by",
+            "`python -m benchmarks.ship_model RUN`; `result.json` is the record of that run.",
+            "",
+            f"* **Trained on** {result['questions']['train']:,} questions of `{result['data']}` "
+            f"(checksum {result['data_sha256'][:16]}). {' '.join(filled)}",
+            f"* **How**: seed {result['seed']}, batches of {recipe['batch_size']}, rate "
+            f"{recipe['learning_rate']:g}, {result['steps']:,} steps in "
+            f"{duration(result['seconds'])} on one core.",
+            f"* **Errors**: {result['test_error']:.2f} % on the official test files (mean over "
+            f"tasks), {result['valid_error']:.2f} % on validation. "
+            + (
+                f"It has not learned task {', '.join(failed)} (more than {FAILED_ABOVE:g} % wrong): "
+                "do not trust it there."
+                if failed
+                else f"No task is above {FAILED_ABOVE:g} %."
+            ),
+            "* **What it cannot do**: it knows the few words of the bAbI stories and no others, and "
+            f"sentences of up to {result['model']['words']} of them; it reads the last 130 sentences "
+            "of a story; it answers with one word (or one list) also where no answer follows; names "
+            "are known from the tasks in which they stood. It is a model of a reading mechanism, "
+            "not of English.",
+            "",
+            "| task | valid error % | test error % |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("run", type=Path, help="a finished run on all tasks")
+    options = parser.parse_args()
+    try:
+        ship(options.run, pretrained.DIRECTORY)
+    except UserError as error:
+        print(f"ship_model: {error}", file=sys.stderr)
+        return 2
+    print(
+        f"{pretrained.DIRECTORY}: {', '.join(sorted(p.name for p in pretrained.DIRECTORY.iterdir()))}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
