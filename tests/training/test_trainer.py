@@ -85,7 +85,7 @@ def scores_in_turn(monkeypatch, *losses_and_errors: tuple[float, float]) -> None
 
     def fake(model, data, device):
         loss, error = next(turn)
-        return Scores(loss, {1: error})
+        return Scores(loss, {1: error}, {1: 1})
 
     monkeypatch.setattr(trainer_module, "score", fake)
 
@@ -161,7 +161,9 @@ def scores(monkeypatch, *errors: float) -> None:
     """Let the evaluations give these errors, one after the other."""
     left = list(errors)
     monkeypatch.setattr(
-        trainer_module, "score", lambda *_: Scores(errors={1: left[0]}, loss=left.pop(0))
+        trainer_module,
+        "score",
+        lambda *_: Scores(errors={1: left[0]}, loss=left.pop(0), asked={1: 1}),
     )
 
 
