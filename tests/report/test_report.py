@@ -13,8 +13,10 @@ from report.made_up import (
     write_all_tasks,
     write_run,
     write_single,
+    write_systematic,
 )
 from tpr_rnn.cli import main
+from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.errors import UserError
 from tpr_rnn.report.write import write_report
 
@@ -186,6 +188,78 @@ def test_a_task_that_a_joint_model_lacks_is_missing(runs, out) -> None:
     assert "| mean | missing | missing | missing |" in page
     assert "- `all`: task 20, seed 0" in page
     assert not (out / "all-tasks-curves.png").exists()
+
+
+def test_swapped_names_stand_beside_the_published_errors(runs, out) -> None:
+    write_all_tasks(runs, seeds=1, name="paper-all")
+    write_report([runs], out)
+    assert not (out / "all-tasks-swapped.csv").exists()
+    errors = dict.fromkeys(range(1, 21), 1.0)
+    for seed in range(2):
+        swapped = {
+            "plain_error": 1.0,
+            "swapped_error": 4.0 + seed,
+            "per_task": {
+                str(task): {"plain_error": 1.0, "swapped_error": float(task)} for task in SWAPS
+            },
+        }
+        place = runs / "all" / f"seed-{seed}"
+        write_run(place, "all", seed, errors, name="all", swapped_names=swapped)
+    write_report([runs], out)
+    rows = rows_of(out / "all-tasks-swapped.csv")
+    ours = rows["TPR-RNN (`all`)"]
+    assert (ours["names as they are mean"], ours["names swapped mean"]) == ("1.0000", "4.5000")
+    assert rows["TPR-RNN (`paper-all`)"]["names swapped mean"] == "missing"
+    assert rows["TPR-RNN"]["names swapped mean"] == "8.74"
+    assert rows["FWM + AID"]["names swapped mean"] == "1.21"
+    assert rows_of(out / "all-tasks-swapped-tasks.csv")["14"]["all, swapped mean"] == "14.0000"
+
+
+def test_new_names_are_shown_trained_and_untrained_apart(runs, out) -> None:
+    write_systematic(runs, "lstm")
+    write_systematic(runs, "systematic")
+    write_systematic(runs / "rehearsal", "systematic", plan="systematic-valid")
+    report = write_report([runs], out)
+    assert [section.name for section in report.sections] == ["systematic", "systematic-valid"]
+    assert not report.left_out
+    headline = report.sections[0].headlines[0]
+    assert headline.startswith("TPR-RNN (`systematic`), 2 seeds: accuracy 98.50 ± 0.71 % for Alex")
+    assert "77.50 ± 0.71 % for Logan" in headline
+    assert "(7 of 8): 21.00 ± 0.00 points less" in headline
+    assert report.sections[0].headlines[1].startswith("LSTM (`lstm`), 2 seeds")
+    with (out / "systematic.csv").open(encoding="utf-8") as file:
+        rows = {(row["system"], row["name"]): row for row in csv.DictReader(file)}
+    logan = rows["TPR-RNN (`systematic`)", "Logan"]
+    assert (logan["tasks"], logan["trained mean"], logan["untrained mean"]) == (
+        "1 of 8",
+        "97.5000",
+        "77.5000",
+    )
+    assert logan["asked, untrained mean"] == "50.0000"
+    assert rows["LSTM (`lstm`)", "Alex"]["untrained mean"] == ""
+    matrix = rows_of(out / "systematic-pairs.csv")
+    assert list(matrix)[:3] == ["Alex, trained", "Glenn, trained", "Glenn, untrained"]
+    assert matrix["Logan, trained"]["task 7 mean"] == "97.5000"
+    assert matrix["Logan, trained"]["task 8 mean"] == ""
+    assert matrix["Logan, untrained"]["task 8 mean"] == "77.5000"
+    for name in ("systematic-names", "systematic-pairs", "systematic-pairs-2"):
+        for suffix in ("png", "svg"):
+            assert (out / f"{name}.{suffix}").stat().st_size > 1000
+    settings = rows_of(out / "systematic-settings.csv")
+    assert (settings["architecture"]["lstm"], settings["architecture"]["the paper"]) == (
+        "lstm",
+        "tpr-rnn",
+    )
+    assert settings["relation_size"]["lstm"] == ""
+
+
+def test_another_kind_of_model_has_a_column_of_its_own(runs, out) -> None:
+    write_single(runs, seeds=1)
+    write_single(runs, seeds=1, name="lstm", scale=10.0)
+    report = write_report([runs], out)
+    assert not report.left_out
+    assert "lstm mean" in rows_of(out / "single-task.csv")["7"]
+    assert "LSTM (`lstm`)" in rows_of(out / "single-task-peers.csv")
 
 
 def test_a_report_is_rebuilt_byte_for_byte(runs, out, tmp_path) -> None:

@@ -34,7 +34,7 @@ def trace_question(
         question: as the model reads it.
         top: how many answers to give, for each step and in the end.
     """
-    model = reader.model
+    model = reader.memory_model
     words = reader.words([question])
     asked = model.inference.by_name(model.inference(model.encoder(words)))
     found = model.infer(memory, asked)
@@ -79,7 +79,7 @@ def _answers(reader: Reader, logits: Float[Tensor, " v"], top: int) -> tuple[Ans
 def _parts(
     reader: Reader, graph: Graph, question: str, asked: dict[str, Float[Tensor, "1 _"]]
 ) -> dict[str, Part]:
-    model, tokens = reader.model, tokenize(question)
+    model, tokens = reader.memory_model, tokenize(question)
     turned = influences(model, model.inference, reader.words([question]))
     parts = {}
     for name, vector in asked.items():
@@ -171,7 +171,7 @@ def _answer_of_each(
 ) -> tuple[Answer, ...]:
     """The answer that each of several memories gives to one question."""
     question = {name: vector.expand(count, -1) for name, vector in asked.items()}
-    y_hat = reader.model.infer(memories, question)["logits"].softmax(dim=1)
+    y_hat = reader.memory_model.infer(memories, question)["logits"].softmax(dim=1)
     best = y_hat.max(dim=1)
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)

@@ -67,7 +67,7 @@ def analyze(
     questions = list(
         dict.fromkeys(question.text for story in stories for question in story.questions)
     )
-    model = reader.model.eval()
+    model = reader.memory_model.eval()
     report: dict[str, Any] = {"seed": seed, "sample": sample}
     for kind, texts, networks in (
         ("sentences", sentences, model.update),
@@ -90,7 +90,7 @@ def write_report(report: Mapping[str, Any], out: Path) -> None:
 def _represent(
     reader: Reader, kind: str, texts: Sequence[str], networks: EntityRelationNetworks
 ) -> Represented:
-    vectors = networks.by_name(networks(reader.model.encoder(reader.words(texts))))
+    vectors = networks.by_name(networks(reader.memory_model.encoder(reader.words(texts))))
     return Represented(kind, texts, {name: part.double().numpy() for name, part in vectors.items()})
 
 

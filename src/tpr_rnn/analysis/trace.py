@@ -44,7 +44,7 @@ def trace(
     """
     if operations is not None:
         reader = reader.with_operations(operations)
-    model = reader.model.eval()
+    model = reader.memory_model.eval()
     reader.check([*story] if question is None else [*story, question])
     texts = reader.as_read(story)
     words = reader.words(texts)

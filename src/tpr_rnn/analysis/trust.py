@@ -66,7 +66,7 @@ def measure_trust(
 @torch.no_grad()
 def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str, str], str]:
     """For each part of each sentence the word whose exchange turns it most, if one clearly does."""
-    model = reader.model
+    model = reader.memory_model
     words = reader.words(sentences)
     said = model.update.by_name(model.update(model.encoder(words)))
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)

@@ -15,16 +15,23 @@ def evaluate(
     split: Annotated[
         Literal["train", "valid", "test"], Parameter(help="Questions to score on.")
     ] = "test",
+    swap_names: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Also with names in tasks that lack them in training; for a model of all tasks.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Score a trained model: the error of each task and the mean over tasks."""
     from rich.console import Console
 
-    from tpr_rnn.cli.training_view import error_table
+    from tpr_rnn.cli.training_view import error_table, new_names_table, swapped_names_table
     from tpr_rnn.data.corpus import GENERATED
-    from tpr_rnn.data.encoding import encode
+    from tpr_rnn.data.swapped_names import SWAPS
     from tpr_rnn.models.reader import Reader
-    from tpr_rnn.models.scoring import score
+    from tpr_rnn.training.generalisation import Examiner
     from tpr_rnn.training.run import RunConfig, corpus_for
 
     if run.is_file():
@@ -33,12 +40,17 @@ def evaluate(
     config = RunConfig.of(run)
     directory = data_directory(data)
     corpus, others = corpus_for(run, directory, [split])
-    cap = config.settings.recipe.cap
+    lacking = [str(task) for task in SWAPS if task not in corpus.stories]
+    if swap_names and lacking:
+        raise UserError(
+            f"--swap-names is for a model of all tasks; {run} has no task {', '.join(lacking)}"
+        )
+    examiner = Examiner(reader, config.settings.recipe.cap)
     try:
-        encoded = encode(corpus.split(split), reader.vocabulary, reader.model.config.words, cap)
+        scores = examiner.scores(corpus.split(split))
     except UserError as error:
         raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
-    scores = score(reader.model, encoded)
+    questions = sum(scores.asked.values())
 
     key = f"{split}_error"
     result: dict[str, Any] = {
@@ -49,11 +61,15 @@ def evaluate(
         "split": split,
         key: round(scores.error, 4),
         "per_task": {str(task): {key: round(err, 4)} for task, err in scores.errors.items()},
-        "questions": len(encoded),
+        "questions": questions,
         "data_sha256": corpus.sha256,
     }
+    if corpus.combinations:
+        result["new_names"] = examiner.new_names(corpus.combinations)
+    if swap_names:
+        result["swapped_names"] = examiner.swapped_names(corpus.split(split))
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
-    console.print(f"{run} on {len(encoded)} {split} questions from {directory or corpus.name}")
+    console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
         console.print(f"It was trained on {config.data}; add --data to score it there.")
     if others:
@@ -61,6 +77,10 @@ def evaluate(
     for task, lack in corpus.lacking.items():
         console.print(f"without task {task}: {lack}")
     console.print(error_table({split: key}, result["per_task"], result))
+    if corpus.combinations:
+        console.print(new_names_table(result["new_names"]))
+    if swap_names:
+        console.print(swapped_names_table(result["swapped_names"]))
     if json:
         print_json(result)
     return 0

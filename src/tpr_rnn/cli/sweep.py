@@ -26,16 +26,16 @@ SOME_FAILED = 1
 
 
 def sweep(
-    name: Annotated[str, Parameter(help="single-task, ablation or all-tasks.")],
+    name: Annotated[str, Parameter(help="single-task, ablation, all-tasks or systematic.")],
     *,
     seeds: Annotated[int, Parameter(help="Runs of the same kind.")] = 5,
     first_seed: Annotated[int, Parameter(help="The first run's seed; the next has the next.")] = 0,
     tasks: Annotated[
-        str | None, Parameter(help="Only these, such as 1,19; not for all-tasks.")
+        str | None, Parameter(help="Only these, such as 1,19; not for all-tasks, systematic.")
     ] = None,
     data: DataOption = None,
     preset: Annotated[
-        str | None, Parameter(help="Settings to start from; if absent, ours: single or all.")
+        str | None, Parameter(help="Settings to start from; if absent, ours.")
     ] = None,
     settings: SettingsOption = (),
     out: Annotated[Path | None, Parameter(help="Directory for the runs; else runs/NAME.")] = None,
@@ -104,8 +104,8 @@ def sweep(
 def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
     from tpr_rnn.data.corpus import parse_task
 
-    if name == "all-tasks":
-        raise UserError("all-tasks is one model of all tasks; leave out --tasks")
+    if name not in ("single-task", "ablation"):
+        raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     numbers = [parse_task(part.strip()) for part in text.split(",")]
     if None in numbers or len(set(numbers)) < len(numbers):
         raise UserError(f"--tasks takes different numbers, such as 1,19, not '{text}'")

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 
 def train(
     *,
-    task: Annotated[str | None, Parameter(help="A task's number, 1 to 20, or all.")] = None,
+    task: Annotated[
+        str | None, Parameter(help="A task's number, 1 to 20, all, or systematic.")
+    ] = None,
     data: DataOption = None,
     preset: Annotated[
         str | None,
         Parameter(
-            help="Settings to start from: single or all (ours; whichever fits the task if absent), "
-            "paper-single, paper-all."
+            help="Settings to start from: single, all or systematic (ours; whichever fits the task "
+            "if absent), lstm, paper-single, paper-all."
         ),
     ] = None,
     seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,

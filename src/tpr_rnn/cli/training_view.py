@@ -17,6 +17,8 @@ from tpr_rnn import __version__
 from tpr_rnn.cli.options import command
 from tpr_rnn.data.corpus import GENERATED
 from tpr_rnn.memory import native
+from tpr_rnn.models import TPRRNN
+from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.times import duration
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
@@ -111,6 +113,10 @@ class TrainingView:
         self.console.print(
             error_table({"valid": "valid_error", "test": "test_error"}, result["per_task"], result)
         )
+        if "new_names" in result:
+            self.console.print(new_names_table(result["new_names"]))
+        if "swapped_names" in result:
+            self.console.print(swapped_names_table(result["swapped_names"]))
         passed = f"{result['steps']} steps in {duration(result['seconds'])}"
         self.console.print(f"{passed}; best on validation at step {result['best_step']}.")
         names = "model.safetensors, config.json, metrics.jsonl, result.json"
@@ -135,19 +141,16 @@ class TrainingView:
             say(f"           without task {task}: {lack}")
         for task, sentence in run.corpus.filled.items():
             say(f"           task {task}: {sentence}")
-        model = trainer.config
         parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
-        say(
-            f"model      entity {model.entity_size}, relation {model.relation_size}, hidden "
-            f"{model.hidden_size or model.vocabulary_size}; {', '.join(model.operations)}; "
-            f"{parameters:,} parameters"
-        )
+        title = ARCHITECTURES[config.settings.architecture].title
+        say(f"model      {title}: {trainer.config.summary()}; {parameters:,} parameters")
         say(
             f"training   preset {config.preset}, seed {config.seed}: "
             f"{trainer.steps} steps at most, {trainer.steps_per_epoch} an epoch"
         )
-        memory = native.status() if config.device == "cpu" else "plain PyTorch"
-        say(f"memory     parallel form, {memory}")
+        if isinstance(trainer.model, TPRRNN):
+            memory = native.status() if config.device == "cpu" else "plain PyTorch"
+            say(f"memory     parallel form, {memory}")
         say(f"run        {self.directory}")
         if progress.step:
             say(f"resuming   from step {progress.step} of {trainer.steps}")
@@ -172,4 +175,31 @@ def error_table(
     if len(per_task) > 1:
         table.add_section()
         table.add_row("mean", *(f"{total[key]:.2f}" for key in columns.values()))
+    return table
+
+
+def new_names_table(new_names: dict[str, dict[str, dict[str, Any]]]) -> Table:
+    """Accuracy by new name and task; where the name was not trained, in brackets."""
+    table = Table("name", title="accuracy in % (in brackets: a name that is new in the task)")
+    for task in next(iter(new_names.values())):
+        table.add_column(task, justify="right")
+    for name, tasks in new_names.items():
+        cells = [
+            f"{each['accuracy']:.1f}" if each["trained"] else f"({each['accuracy']:.1f})"
+            for each in tasks.values()
+        ]
+        table.add_row(name, *cells)
+    return table
+
+
+def swapped_names_table(swapped: dict[str, Any]) -> Table:
+    """Errors by task with the names as they are and swapped; the last line counts all questions."""
+    columns = ("plain_error", "swapped_error")
+    table = Table("task", title="error in %")
+    for heading in ("names as they are", "swapped"):
+        table.add_column(heading, justify="right")
+    for task, errors in swapped["per_task"].items():
+        table.add_row(task, *(f"{errors[key]:.2f}" for key in columns))
+    table.add_section()
+    table.add_row("all", *(f"{swapped[key]:.2f}" for key in columns))
     return table

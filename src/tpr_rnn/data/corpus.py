@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
@@ -13,6 +14,15 @@ from tpr_rnn.errors import UserError
 
 GENERATED = "generated"
 """The name of the stories that the simulator tells."""
+
+
+class Combination(NamedTuple):
+    """A new name in a task (systematic.py)."""
+
+    name: str
+    task: int
+    trained: bool
+    """Whether the training stories of the task have the name."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +39,16 @@ class Corpus:
     filled: dict[int, str] = field(default_factory=dict)
     """Tasks whose training file is missing, and what they are trained on in its place."""
 
+    combinations: dict[Combination, list[Story]] = field(default_factory=dict)
+    """More test stories, of new names, where the experiment has such."""
+
     def all_stories(self) -> Iterable[Story]:
         """Every story of every task and split."""
-        return (
-            story
-            for splits in self.stories.values()
-            for stories in splits.values()
-            for story in stories
-        )
+        for splits in self.stories.values():
+            for stories in splits.values():
+                yield from stories
+        for stories in self.combinations.values():
+            yield from stories
 
     def split(self, name: str) -> dict[int, list[Story]]:
         """One split of every task."""

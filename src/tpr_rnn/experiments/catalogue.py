@@ -8,9 +8,16 @@ from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
 from tpr_rnn.experiments.grid import Job, Request
 from tpr_rnn.experiments.single_task import single_task
+from tpr_rnn.experiments.systematic import systematic, systematic_valid
 
 EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
-    {"single-task": single_task, "ablation": ablation, "all-tasks": all_tasks}
+    {
+        "single-task": single_task,
+        "ablation": ablation,
+        "all-tasks": all_tasks,
+        "systematic": systematic,
+        "systematic-valid": systematic_valid,
+    }
 )
 
 

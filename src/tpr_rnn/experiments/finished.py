@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.data.corpus import GENERATED, load_corpus, parse_task
+from tpr_rnn.data.corpus import GENERATED
+from tpr_rnn.data.stories import load_stories
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.training.compare import (
@@ -67,4 +68,4 @@ _ADVICE = "move it away, or choose another --out"
 @cache
 def _checksum(data: str | None, task: str) -> str:
     directory = None if data is None else Path(data)
-    return load_corpus(directory, parse_task(task), fill_gaps=True).sha256
+    return load_stories(directory, task, fill_gaps=True).sha256

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from statistics import mean
 
+from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.experiments.grid import Job
 
 # Seconds that a task took one core once, with the preset `single`: only their proportions count.
@@ -18,6 +19,8 @@ def typical(task: str) -> float:
     """What a run of a task costs, in proportion to others."""
     if task == "all":
         return float(sum(_TYPICAL.values()))
+    if task in PLANS:
+        return float(sum(_TYPICAL[number] for number in TASKS))
     return float(_TYPICAL.get(int(task), mean(_TYPICAL.values())))
 
 

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tpr_rnn.data.corpus import parse_task, survey
-from tpr_rnn.data.simulator import TASK_NAMES
-from tpr_rnn.errors import UserError
+from tpr_rnn.data.stories import check_there_is
 from tpr_rnn.training.recipe import DEFAULT, preset, preset_name
 from tpr_rnn.training.run import RunConfig
 
@@ -23,7 +21,7 @@ class Job:
     @property
     def name(self) -> str:
         """The job for a person to read."""
-        task = "" if self.config.task == "all" else f" task {self.config.task}"
+        task = f" task {self.config.task}" if self.config.task.isdigit() else ""
         return f"{self.variant}{task} seed {self.config.seed}"
 
 
@@ -47,26 +45,19 @@ class Request:
         """A run for each variant, task and seed.
 
         Args:
-            tasks: numbers of tasks, or "all" for one model of all.
+            tasks: numbers of tasks, or the name of several for one model of all of them.
             variants: by name, the settings that each changes; None: the preset as it is, and its
                 name is the variant's.
         """
         tasks = list(tasks)
         for task in tasks:
-            self._check_there_is(parse_task(task))
+            check_there_is(self.data, task)
         return [
             self._job(task, seed, variant, changes)
             for variant, changes in (variants or {"": {}}).items()
             for task in tasks
             for seed in self.seeds
         ]
-
-    def _check_there_is(self, task: int | None) -> None:
-        """Refuse a task that cannot be had before any run is begun."""
-        if self.data is not None:
-            survey(self.data, task, fill_gaps=True)
-        elif task is not None and task not in TASK_NAMES:
-            raise UserError(f"there is no task {task}; the simulator tells 1 to {max(TASK_NAMES)}")
 
     def _job(self, task: str, seed: int, variant: str, changes: Mapping[str, str]) -> Job:
         name = preset_name(self.preset, task)
@@ -79,5 +70,5 @@ class Request:
             fill_gaps=True,
         )
         variant = variant or name
-        place = self.out / variant if task == "all" else self.out / variant / f"task-{task}"
+        place = self.out / variant / f"task-{task}" if task.isdigit() else self.out / variant
         return Job(config, place / f"seed-{seed}", variant)

@@ -25,10 +25,14 @@ class Service:
     name: str
     """What to call the model."""
 
+    def __post_init__(self) -> None:
+        """Refuse a model without a memory at once."""
+        _ = self.reader.memory_model
+
     @cached_property
     def description(self) -> messages.Described:
         """The model, what it knows, and how much may be sent."""
-        model = self.reader.model
+        model = self.reader.memory_model
         return messages.Described(
             name=self.name,
             version=__version__,

@@ -18,7 +18,15 @@ from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.memory import check_operations
-from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.model import Model
+from tpr_rnn.models.registry import (
+    ARCHITECTURES,
+    TPR_RNN,
+    architecture_of,
+    find_architecture,
+    make_model,
+)
+from tpr_rnn.models.tpr_rnn import TPRRNN
 
 
 class Answer(NamedTuple):
@@ -32,7 +40,7 @@ class Answer(NamedTuple):
 class Reader:
     """A trained model together with the words that it knows."""
 
-    model: TPRRNN
+    model: Model
     vocabulary: Vocabulary
     story_cap: int = StoryCap().usual
     """The last so many sentences of a story are read, as in training."""
@@ -65,16 +73,24 @@ class Reader:
     def with_operations(self, operations: Sequence[str]) -> "Reader":
         """The same model with only some of its memory operations: what are the others good for?"""
         used = check_operations(operations)
-        trained = self.model.operations
+        trained = self.memory_model.operations
         for name in used:
             if name not in trained:
                 raise UserError(
                     f"the model was trained without {name}; its operations are {', '.join(trained)}"
                 )
-        model = copy.copy(self.model)  # with the same parameters
+        model = copy.copy(self.memory_model)  # with the same parameters
         model.operations = used
         model.config = replace(model.config, operations=used)
         return replace(self, model=model)
+
+    @property
+    def memory_model(self) -> TPRRNN:
+        """The model, for whoever looks into its memory; one that has none is an error."""
+        if not isinstance(self.model, TPRRNN):
+            title = ARCHITECTURES[architecture_of(self.model.config)].title
+            raise UserError(f"only a TPR-RNN has a memory to look into; this model is an {title}")
+        return self.model
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""
@@ -113,7 +129,7 @@ class Reader:
     def save(self, path: Path) -> None:
         """Write model, configuration and vocabulary to one safetensors file."""
         description = {
-            "model": "tpr-rnn",
+            "model": architecture_of(self.model.config),
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
             "story_cap": self.story_cap,
@@ -141,7 +157,8 @@ class Reader:
             description = json.loads(metadata["tpr-rnn"])
             settings = description["config"]
             vocabulary = Vocabulary(description["vocabulary"])
-            model = TPRRNN(TPRRNNConfig.from_json(settings))
+            architecture = find_architecture(description.get("model", TPR_RNN))
+            model = make_model(architecture.config.from_json(settings))
             model.load_state_dict(tensors)
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")

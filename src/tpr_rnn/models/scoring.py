@@ -18,11 +18,19 @@ class Scores:
     """Mean cross-entropy of the questions."""
     errors: dict[int, float]
     """Wrong answers in percent, by task."""
+    asked: dict[int, int]
+    """Questions, by task."""
 
     @property
     def error(self) -> float:
         """The mean over tasks, in percent."""
         return sum(self.errors.values()) / len(self.errors)
+
+    @property
+    def pooled_error(self) -> float:
+        """Wrong answers in percent of all questions, whatever their task."""
+        wrong = sum(error * self.asked[task] for task, error in self.errors.items())
+        return wrong / sum(self.asked.values())
 
 
 @torch.no_grad()
@@ -45,4 +53,4 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
             wrong[task] = wrong.get(task, 0) + one_missed
     model.train(training)
     errors = {task: 100 * wrong[task] / asked[task] for task in sorted(asked)}
-    return Scores(loss / len(data), errors)
+    return Scores(loss / len(data), errors, asked)

@@ -1,9 +1,8 @@
 """The TPR-RNN: input module (eq. 5), update module (eq. 7-14), inference module (eq. 15-20)."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -25,17 +24,14 @@ from tpr_rnn.memory import (
     retrieved,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
+from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
 
 
 @dataclass(frozen=True, kw_only=True)
-class TPRRNNConfig:
+class TPRRNNConfig(ModelConfig):
     """Sizes and settings of a TPR-RNN; the defaults are the paper's single-task model."""
 
-    vocabulary_size: int
-    """Words, the padding included; the dimension of V_Symbol."""
-    words: int
-    """Words in the longest sentence or question (k in eq. 5)."""
     hidden_size: int | None = None
     """Dimension of V_Hidden; None: that of V_Symbol, as in the paper's single-task model."""
     entity_size: int = 15
@@ -64,30 +60,23 @@ class TPRRNNConfig:
         sizes = ["vocabulary_size", "words", "entity_size", "relation_size", "inference_steps"]
         if self.hidden_size is not None:
             sizes.append("hidden_size")
-        for name in sizes:
-            size = getattr(self, name)
-            # The bound only keeps a slip of the finger from filling the machine's memory.
-            if not (isinstance(size, int) and 1 <= size <= 100_000):
-                raise UserError(f"{name} must be from 1 to 100,000, not {size}")
-        for name in ("symbol_dropout", "hidden_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
+        self.check_sizes(*sizes)
+        self.check_shares("symbol_dropout", "hidden_dropout")
         if not 0 < self.embedding_scale < math.inf:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
         object.__setattr__(self, "operations", check_operations(self.operations))
 
-    @staticmethod
-    def from_json(settings: Mapping[str, Any]) -> "TPRRNNConfig":
-        """Read settings that were kept as JSON, where tuples are lists; unknown ones are errors."""
-        unknown = set(settings) - {known.name for known in fields(TPRRNNConfig)}
-        if unknown:
-            raise UserError(f"unknown settings of a model: {', '.join(sorted(unknown))}")
-        operations = tuple(settings.get("operations", OPERATIONS))
-        return TPRRNNConfig(**{**settings, "operations": operations})
+    def summary(self) -> str:
+        """The sizes, for a person to read."""
+        hidden = self.hidden_size or self.vocabulary_size
+        sizes = f"entity {self.entity_size}, relation {self.relation_size}, hidden {hidden}"
+        return f"{sizes}; {', '.join(self.operations)}"
 
 
-class TPRRNN(nn.Module):
+class TPRRNN(Model):
     """Reads stories into a third-order tensor-product memory and answers questions about them."""
+
+    config: TPRRNNConfig
 
     def __init__(
         self,
@@ -103,8 +92,7 @@ class TPRRNN(nn.Module):
             generator: source of the random initialisation; torch's global one if None.
             tell: the form of the memory, `parallel` or `sequential`; they give the same results.
         """
-        super().__init__()
-        self.config = config
+        super().__init__(config, generator=generator)
         self.operations = check_operations(config.operations)
         self.tell = tell
         shape = NetworkShape(
@@ -135,6 +123,14 @@ class TPRRNN(nn.Module):
         said, asked = self.update(s), self.inference(s_q)
         found = [self._retrieve(said, asked, group) for group in batch.groups]
         return torch.cat(found).sum(dim=1) @ self.output  # eq. 20
+
+    def story_groups(self) -> int:
+        """Into how many groups by length a training batch is best split.
+
+        The kernel reads each story at its own length. Plain PyTorch pads, which groups of stories
+        of similar length keep small; the gradient is the same.
+        """
+        return 1 if native.usable(self.output) else 3
 
     def _retrieve(
         self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup

@@ -41,10 +41,10 @@ def belongs(record: Record, records: Sequence[Record]) -> bool:
     With the whole memory it is if there are runs, with otherwise the same settings and the same
     seed, that lack an operation.
     """
-    if record.task == "all" or record.operations not in VARIANTS.values():
+    if not record.task.isdigit() or record.operations not in VARIANTS.values():
         return False
     return any(
-        other.task != "all"
+        other.task.isdigit()
         and other.operations in VARIANTS.values()
         and other.operations != OPERATIONS
         and (other.seed, other.preset, other.data, other.settings)

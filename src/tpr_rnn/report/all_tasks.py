@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.report.figures import ERRORS_CAPTION, Curve, draw_curves, draw_errors
 from tpr_rnn.report.numbers import (
     CONVENTION,
@@ -22,6 +22,8 @@ from tpr_rnn.report.published import (
     PAPER_ALL_MEAN,
     PAPER_ALL_SEEDS,
     PAPER_HOURS,
+    SWAPPED,
+    SWAPPED_SOURCE,
     PaperErrors,
 )
 from tpr_rnn.report.records import Group, Record, group_records
@@ -41,7 +43,7 @@ from tpr_rnn.times import duration
 
 def belongs(record: Record) -> bool:
     """Whether a record is of a model for all tasks with the whole memory."""
-    return record.task == "all" and record.operations == OPERATIONS
+    return record.task == "all" and record.whole
 
 
 class _Runs:
@@ -74,7 +76,7 @@ def all_tasks(records: Sequence[Record]) -> Section:
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
     ours = [
-        [f"TPR-RNN (`{each.label}`)", each.mean, each.mean_of_best, each.failed, "this report"]
+        [each.group.system, each.mean, each.mean_of_best, each.failed, "this report"]
         for each in runs
     ]
     curves = [
@@ -98,6 +100,8 @@ def all_tasks(records: Sequence[Record]) -> Section:
         name = "all-tasks" if number == 0 else f"all-tasks-{number + 1}"
         parts.append(_detail_table(name, each, note))
     parts.append(_run_table(runs, note))
+    if any(record.swapped_names for record in records):
+        parts += [_swapped_table(runs, note), _swapped_task_table(runs, note)]
     if curves:
         parts.append(
             Figure(
@@ -166,6 +170,42 @@ def _detail_table(name: str, runs: _Runs, note: str) -> Table:
         f"validation is seed {runs.best.seed}"
     )
     return Table(name, caption, headings, rows, summary_rows=2, note=note)
+
+
+def _swapped_table(runs: Sequence[_Runs], note: str) -> Table:
+    """The swapped-names test, beside what others have published."""
+    rows: list[Sequence[Cell]] = []
+    for each in runs:
+        tests = [record.swapped_names for record in each.group.records]
+        plain = spread(None if test is None else test.plain_error for test in tests)
+        swapped = spread(None if test is None else test.swapped_error for test in tests)
+        rows.append([each.group.system, plain, swapped, "this report"])
+    rows += [[system, "", f"{error:g}", SWAPPED_SOURCE] for system, error in SWAPPED.items()]
+    caption = (
+        "The swapped-names test: error in % of all questions of tasks 1-3 and 6-14, with the names "
+        "as they are and with names that the task lacks in training"
+    )
+    headings = ("system", "names as they are", "names swapped", "source")
+    return Table("all-tasks-swapped", caption, headings, rows, note=note)
+
+
+def _swapped_task_table(runs: Sequence[_Runs], note: str) -> Table:
+    """The same by task."""
+    rows: list[Sequence[Cell]] = []
+    for task in SWAPS:
+        cells: list[Cell] = []
+        for each in runs:
+            tests = [record.swapped_names for record in each.group.records]
+            for side in (0, 1):
+                cells.append(
+                    spread(None if test is None else test.per_task[task][side] for test in tests)
+                )
+        rows.append([str(task), *cells])
+    headings = ["task"]
+    for each in runs:
+        headings += [each.label, f"{each.label}, swapped"]
+    caption = "The swapped-names test by task: error in %"
+    return Table("all-tasks-swapped-tasks", caption, tuple(headings), rows, note=note)
 
 
 def _run_table(runs: Sequence[_Runs], note: str) -> Table:

@@ -85,47 +85,122 @@ def draw_errors(
 def draw_ablation(plot: Any, means: Mapping[str, Mapping[int, float | None]]) -> Any:
     """Mean errors by operations and task, as a table of colours."""
     from matplotlib.colors import LogNorm
-    from matplotlib.patches import Rectangle
 
     figure, axes = plot.subplots(figsize=(11, 2.9), layout="constrained")
-    cells = np.array(
-        [[np.nan if row[task] is None else row[task] for task in TASKS] for row in means.values()],
-        dtype=float,
-    )
+    cells = _cells(means)
     image = axes.imshow(np.maximum(cells, 0.1), norm=LogNorm(0.1, 100), cmap="Blues", aspect="auto")
-    for row in range(len(means)):
-        for column in range(len(TASKS)):
-            error = cells[row, column]
-            text = "-" if np.isnan(error) else f"{error:.1f}"
-            dark = error > 8
-            axes.text(
-                column,
-                row,
-                text,
-                ha="center",
-                va="center",
-                fontsize=9,
-                color="white" if dark else "black",
-            )
-            if error > FAILED_ABOVE:
-                corner = (column - 0.47, row - 0.46)
-                axes.add_patch(
-                    Rectangle(
-                        corner, 0.94, 0.92, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=3
-                    )
-                )
-    axes.set_facecolor("#EEEEEE")
-    axes.hlines(np.arange(len(means) - 1) + 0.5, -0.5, len(TASKS) - 0.5, color="white", linewidth=2)
-    axes.vlines(np.arange(len(TASKS) - 1) + 0.5, -0.5, len(means) - 0.5, color="white", linewidth=2)
-    axes.set_xticks(range(len(TASKS)), [str(task) for task in TASKS])
-    axes.set_yticks(range(len(means)), list(means))
-    axes.tick_params(length=0)
-    axes.set_xlabel("task")
+    _write_cells(axes, cells, dark=cells > 8, framed=cells > FAILED_ABOVE)
+    _name_cells(axes, TASKS, list(means))
     bar = figure.colorbar(image, ax=axes, pad=0.01)
     bar.set_label("test error in %")
     bar.set_ticks([0.1, 1, 10, 100], labels=["0.1", "1", "10", "100"])
     bar.ax.yaxis.set_minor_locator(plot.NullLocator())
     return figure
+
+
+def draw_pairs(
+    plot: Any,
+    means: Mapping[str, Mapping[int, float | None]],
+    trained: Mapping[str, Sequence[int]],
+) -> Any:
+    """Mean accuracies by name and task, as a table of colours."""
+    figure, axes = plot.subplots(figsize=(8, 3.1), layout="constrained")
+    tasks = list(next(iter(means.values())))
+    cells = _cells(means)
+    low = min(90.0, float(np.nanmin(cells)))
+    image = axes.imshow(cells, vmin=low, vmax=100, cmap="Blues_r", aspect="auto")
+    new = np.array([[task not in trained[name] for task in tasks] for name in means])
+    _write_cells(axes, cells, dark=cells < (low + 100) / 2, framed=new)
+    _name_cells(axes, tasks, list(means))
+    figure.colorbar(image, ax=axes, pad=0.01).set_label("accuracy in %")
+    return figure
+
+
+def draw_names(
+    plot: Any,
+    series: Mapping[str, Mapping[tuple[str, int], tuple[Sequence[float], Sequence[float]]]],
+) -> Any:
+    """Every run's accuracy by name, in the tasks that the name is trained in and in the others.
+
+    Args:
+        plot: pyplot.
+        series: by system, then by name and number of trained tasks: the accuracies of the runs, in
+            trained and in untrained tasks; none where there are no such tasks.
+    """
+    figure, axes = plot.subplots(figsize=(9, 4.2), layout="constrained")
+    names = list(next(iter(series.values())))
+    width = 0.8 / (2 * len(series))
+    lowest = 100.0
+    for number, (label, accuracies) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        for side, (kind, hatch) in enumerate((("trained", None), ("untrained", "///"))):
+            centre = np.arange(len(names)) + (2 * number + side - len(series) + 0.5) * width
+            there = [accuracies[name][side] for name in names]
+            heights = [float(np.mean(runs)) if runs else 0.0 for runs in there]
+            axes.bar(
+                centre,
+                heights,
+                width * 0.9,
+                color=colour,
+                alpha=0.45,
+                hatch=hatch,
+                label=f"{label}, {kind}".replace("`", ""),
+            )
+            for x, runs in zip(centre, there, strict=True):
+                if runs:
+                    across = x + (np.arange(len(runs)) - (len(runs) - 1) / 2) * 0.12 * width
+                    axes.plot(across, runs, ".", color=colour, markersize=5, zorder=3)
+                    lowest = min(lowest, *runs)
+    axes.set_ylim(max(0.0, 5 * np.floor(lowest / 5) - 5), 100)
+    axes.set_xticks(range(len(names)), [f"{name}\n{count}" for name, count in names])
+    axes.set_xlabel("new name, and the tasks that it is trained in")
+    axes.set_ylabel("accuracy in %, mean over tasks")
+    axes.grid(axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    return figure
+
+
+def _cells(means: Mapping[str, Mapping[int, float | None]]) -> np.ndarray:
+    return np.array(
+        [[np.nan if each is None else each for each in row.values()] for row in means.values()],
+        dtype=float,
+    )
+
+
+def _write_cells(axes: Any, cells: np.ndarray, dark: np.ndarray, framed: np.ndarray) -> None:
+    """Write the numbers into a table of colours, and frame some of them."""
+    from matplotlib.patches import Rectangle
+
+    for row, column in np.ndindex(cells.shape):
+        number = cells[row, column]
+        axes.text(
+            column,
+            row,
+            "-" if np.isnan(number) else f"{number:.1f}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            color="white" if dark[row, column] else "black",
+        )
+        if framed[row, column]:
+            corner = (column - 0.47, row - 0.46)
+            axes.add_patch(
+                Rectangle(
+                    corner, 0.94, 0.92, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=3
+                )
+            )
+
+
+def _name_cells(axes: Any, tasks: Sequence[int], rows: Sequence[str]) -> None:
+    """Lines between the cells of a table of colours, and what its rows and columns are."""
+    axes.set_facecolor("#EEEEEE")
+    axes.hlines(np.arange(len(rows) - 1) + 0.5, -0.5, len(tasks) - 0.5, color="white", linewidth=2)
+    axes.vlines(np.arange(len(tasks) - 1) + 0.5, -0.5, len(rows) - 0.5, color="white", linewidth=2)
+    axes.set_xticks(range(len(tasks)), [str(task) for task in tasks])
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    axes.set_xlabel("task")
 
 
 def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:

@@ -5,16 +5,36 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
 from tpr_rnn.training.compare import settings_of_result
 from tpr_rnn.training.recipe import PRESETS
 from tpr_rnn.training.run_directory import RunDirectory
 
 CURVE_AXES = ("step", "seconds", "valid_error")
 """What a learning curve is drawn from."""
+
+
+class NewName(NamedTuple):
+    """What became of a new name in a task, in percent."""
+
+    name: str
+    task: int
+    trained: bool
+    accuracy: float
+    asked_accuracy: float
+    """Of the questions about the name itself."""
+
+
+class SwappedNames(NamedTuple):
+    """Errors in percent with the names as they are, and with names from other tasks."""
+
+    plain_error: float
+    swapped_error: float
+    per_task: Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -26,9 +46,11 @@ class Record:
     task: str
     seed: int
     preset: str
+    architecture: str
     data: str
     data_sha256: str
     operations: tuple[str, ...]
+    """Of the memory; none where there is no memory."""
     settings: Mapping[str, Any]
     """Every setting of model and training but the operations."""
     errors: Mapping[int, float]
@@ -38,6 +60,14 @@ class Record:
     steps: int
     seconds: float
     filled: Mapping[str, str]
+    new_names: tuple[NewName, ...] = ()
+    swapped_names: SwappedNames | None = None
+    """None where the run has not been put to that test."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the model lacks none of the memory's operations, if it has a memory at all."""
+        return self.architecture != TPR_RNN or self.operations == OPERATIONS
 
     @property
     def rank(self) -> tuple[float, float, int]:
@@ -70,6 +100,11 @@ class Group:
     def first(self) -> Record:
         """One of them, where any will do."""
         return self.records[0]
+
+    @property
+    def system(self) -> str:
+        """The kind of model, and the label."""
+        return f"{ARCHITECTURES[self.first.architecture].title} (`{self.label}`)"
 
     @property
     def seeds(self) -> list[int]:
@@ -124,7 +159,8 @@ def group_records(records: Sequence[Record]) -> list[Group]:
         )
         for members in kinds.values()
     ]
-    ours_first = ["single", "all", *(name for name in PRESETS if name not in ("single", "all"))]
+    ours = ("single", "all", "systematic", "lstm")
+    ours_first = [*ours, *(name for name in PRESETS if name not in ours)]
 
     def order(group: Group) -> tuple[int, str]:
         name = group.first.preset
@@ -144,7 +180,7 @@ def _label(record: Record, all_kinds: Sequence[Record]) -> str:
     if len({other.data for other in others}) > 1:
         parts.append(record.data)
     for name, value in record.settings.items():
-        if any(other.settings[name] != value for other in others):
+        if any(other.settings.get(name) != value for other in others):
             parts.append(f"{name} {value}")
     return ", ".join(parts)
 
@@ -153,12 +189,13 @@ def _read(path: Path) -> Record:
     content = RunDirectory(path.parent).result()
     try:
         settings = settings_of_result(content)
-        operations = settings.pop("operations")
+        operations = settings.pop("operations", ())
         return Record(
             path=path,
             task=content["task"],
             seed=content["seed"],
             preset=content["preset"],
+            architecture=settings["architecture"],
             data=content["data"],
             data_sha256=content["data_sha256"],
             operations=tuple(name for name in OPERATIONS if name in operations),
@@ -173,6 +210,35 @@ def _read(path: Path) -> Record:
             steps=content["steps"],
             seconds=float(content["seconds"]),
             filled=content.get("filled", {}),
+            new_names=_new_names(content.get("new_names", {})),
+            swapped_names=_swapped_names(content.get("swapped_names")),
         )
     except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
         raise UserError(f"{path}: not the record of a run ({error})") from error
+
+
+def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
+    return tuple(
+        NewName(
+            name,
+            int(task),
+            bool(each["trained"]),
+            float(each["accuracy"]),
+            float(each["asked_accuracy"]),
+        )
+        for name, tasks in content.items()
+        for task, each in tasks.items()
+    )
+
+
+def _swapped_names(content: Mapping[str, Any] | None) -> SwappedNames | None:
+    if content is None:
+        return None
+    return SwappedNames(
+        float(content["plain_error"]),
+        float(content["swapped_error"]),
+        {
+            int(task): (float(each["plain_error"]), float(each["swapped_error"]))
+            for task, each in content["per_task"].items()
+        },
+    )

@@ -55,10 +55,11 @@ def settings_table(name: str, groups: Sequence[Group], paper: str) -> Table:
     papers = all_settings(preset(paper))
     del papers["operations"]  # they have tables of their own
     others = [group for group in groups if group.first.settings != papers]
+    names = dict.fromkeys([*papers, *(name for group in others for name in group.first.settings)])
     different = {
-        setting: value
-        for setting, value in papers.items()
-        if any(group.first.settings[setting] != value for group in others)
+        setting: papers.get(setting, "")
+        for setting in names
+        if any(group.first.settings.get(setting) != papers.get(setting) for group in others)
     }
     recipe = preset(paper).as_json()["recipe"]
     model = ", ".join(setting for setting in different if setting not in recipe) or "none"
@@ -67,7 +68,11 @@ def settings_table(name: str, groups: Sequence[Group], paper: str) -> Table:
         f"the model itself: {model}"
     )
     rows = [
-        [setting, *(_value(group.first.settings[setting]) for group in others), _value(value)]
+        [
+            setting,
+            *(_value(group.first.settings.get(setting, "")) for group in others),
+            _value(value),
+        ]
         for setting, value in different.items()
     ]
     return Table(name, caption, ("setting", *(group.label for group in others), "the paper"), rows)

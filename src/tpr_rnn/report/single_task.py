@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.report.figures import ERRORS_CAPTION, draw_errors
 from tpr_rnn.report.numbers import (
     CONVENTION,
@@ -39,7 +38,7 @@ from tpr_rnn.times import duration
 
 def belongs(record: Record) -> bool:
     """Whether a record is of a single-task run with the whole memory."""
-    return record.task != "all" and record.operations == OPERATIONS
+    return record.task.isdigit() and record.whole
 
 
 class _Runs:
@@ -80,7 +79,7 @@ def single_task(records: Sequence[Record]) -> Section:
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
     ours = [
-        [f"TPR-RNN (`{each.label}`)", each.mean, each.mean_of_best, each.failed, "this report"]
+        [each.group.system, each.mean, each.mean_of_best, each.failed, "this report"]
         for each in runs
     ]
     note = filled_note(groups)

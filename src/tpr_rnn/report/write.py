@@ -1,12 +1,14 @@
 """A report on disk: for each experiment a page with its tables and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import pyplot, save
-from tpr_rnn.report import ablation, all_tasks, single_task
+from tpr_rnn.report import ablation, all_tasks, single_task, systematic
 from tpr_rnn.report.records import Record, read_records
 from tpr_rnn.report.section import Figure, Section
 from tpr_rnn.report.table import Table
@@ -26,11 +28,19 @@ def write_report(directories: Sequence[Path], out: Path) -> Report:
     """Read all records below some directories, and write what they say; the same bytes again."""
     records = read_records(directories)
     chosen: list[tuple[list[Record], Section]] = []
-    for section, members in (
+    sections: list[tuple[Callable[[Sequence[Record]], Section], list[Record]]] = [
         (single_task.single_task, list(filter(single_task.belongs, records))),
         (ablation.ablation, [each for each in records if ablation.belongs(each, records)]),
         (all_tasks.all_tasks, list(filter(all_tasks.belongs, records))),
-    ):
+        *(
+            (
+                partial(systematic.systematic, plan),
+                [each for each in records if systematic.belongs(each, plan)],
+            )
+            for plan in PLANS
+        ),
+    ]
+    for section, members in sections:
         if members:
             chosen.append((members, section(members)))
     try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.models.registry import TPR_RNN
 from tpr_rnn.training.recipe import FROM_DATA, Preset
 
 
@@ -18,15 +18,18 @@ class Difference(NamedTuple):
 
 def all_settings(preset: Preset) -> dict[str, Any]:
     """Every setting of model and training by name, but for what comes from the data."""
-    config = TPRRNNConfig.from_json({**preset.model, **dict.fromkeys(FROM_DATA, 1)})
-    model = {name: value for name, value in asdict(config).items() if name not in FROM_DATA}
-    return {**model, **asdict(preset.recipe)}
+    model = asdict(preset.config())
+    own = {name: value for name, value in model.items() if name not in FROM_DATA}
+    return {"architecture": preset.architecture, **own, **asdict(preset.recipe)}
 
 
 def settings_of_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """The same from the record of a run; one that is older than a setting had its default."""
     model = {name: value for name, value in result["model"].items() if name not in FROM_DATA}
-    return all_settings(Preset.from_json({"model": model, "recipe": result["recipe"]}))
+    architecture = result.get("architecture", TPR_RNN)
+    return all_settings(
+        Preset.from_json({"architecture": architecture, "model": model, "recipe": result["recipe"]})
+    )
 
 
 def first_difference(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> Difference | None:

@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 from tpr_rnn.data.encoding import StoryCap
+from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
-from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.models.model import ModelConfig
+from tpr_rnn.models.registry import TPR_RNN, find_architecture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,36 +126,54 @@ FROM_DATA = ("vocabulary_size", "words")
 class Preset:
     """Settings of model and training that go together."""
 
+    architecture: str = TPR_RNN
+    """The kind of model, by its name in the registry."""
     model: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the model that differ from its defaults, which are the paper's."""
+    """Settings of the model that differ from its defaults (a TPR-RNN's are the paper's)."""
     recipe: Recipe = field(default_factory=Recipe)
 
     def __post_init__(self) -> None:
         """Refuse settings of the model that make no sense, before any data is read."""
-        TPRRNNConfig.from_json({**self.model, **dict.fromkeys(FROM_DATA, 1)})
+        self.config()
+
+    def config(self, *, vocabulary_size: int = 1, words: int = 1) -> ModelConfig:
+        """The model's configuration for data of these sizes; for any, where they do not matter."""
+        sizes = {"vocabulary_size": vocabulary_size, "words": words}
+        return find_architecture(self.architecture).config.from_json({**self.model, **sizes})
 
     def with_settings(self, changes: Mapping[str, str]) -> "Preset":
-        """The same with some settings changed, given as text; unknown names are errors."""
-        model_kinds = get_type_hints(TPRRNNConfig)
+        """The same with some settings changed, given as text; unknown names are errors.
+
+        Settings of a model belong to its kind: another architecture starts from its own defaults.
+        """
+        architecture = changes.get("architecture", self.architecture)
+        model_kinds = get_type_hints(find_architecture(architecture).config)
         for name in FROM_DATA:
             del model_kinds[name]
         recipe_kinds = get_type_hints(Recipe)
-        model, recipe = dict(self.model), {}
+        model = dict(self.model) if architecture == self.architecture else {}
+        recipe = {}
         for name, text in changes.items():
+            if name == "architecture":
+                continue
             if name in model_kinds:
                 model[name] = _parse(name, text, model_kinds[name])
             elif name in recipe_kinds:
                 recipe[name] = _parse(name, text, recipe_kinds[name])
             else:
-                known = [*model_kinds, *recipe_kinds]
+                known = ["architecture", *model_kinds, *recipe_kinds]
                 near = get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
                 raise UserError(f"unknown setting '{name}'; {hint}")
-        return Preset(model=model, recipe=replace(self.recipe, **recipe))
+        return Preset(architecture=architecture, model=model, recipe=replace(self.recipe, **recipe))
 
-    def as_json(self) -> dict[str, dict[str, Any]]:
+    def as_json(self) -> dict[str, Any]:
         """The settings as JSON values."""
-        return {"model": dict(self.model), "recipe": asdict(self.recipe)}
+        return {
+            "architecture": self.architecture,
+            "model": dict(self.model),
+            "recipe": asdict(self.recipe),
+        }
 
     @staticmethod
     def from_json(settings: Mapping[str, Any]) -> "Preset":
@@ -161,7 +181,11 @@ class Preset:
         unknown = set(settings["recipe"]) - {known.name for known in fields(Recipe)}
         if unknown:
             raise UserError(f"unknown settings in a recipe: {', '.join(sorted(unknown))}")
-        return Preset(model=dict(settings["model"]), recipe=Recipe(**settings["recipe"]))
+        return Preset(
+            architecture=settings.get("architecture", TPR_RNN),
+            model=dict(settings["model"]),
+            recipe=Recipe(**settings["recipe"]),
+        )
 
 
 def _parse(name: str, text: str, kind: Any) -> Any:
@@ -229,16 +253,52 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 halve_below=None,
             ),
         ),
+        # Ours for the joined tasks with new names: sizes between those of one task and of all, and
+        # about as many steps as `all` makes.
+        "systematic": Preset(
+            model={
+                "hidden_size": 60,
+                "entity_size": 20,
+                "relation_size": 15,
+                "bounded_keys": True,
+                "embedding_scale": 0.1,
+                "symbol_dropout": 0.1,
+            },
+            recipe=Recipe(
+                batch_size=128,
+                epochs=20,
+                fall_epochs=20,
+                learning_rate=0.003,
+                beta1=0.9,
+                beta2=0.999,
+                halve_below=None,
+            ),
+        ),
+        # A plain reader to compare with, trained for as long.
+        "lstm": Preset(
+            architecture="lstm",
+            recipe=Recipe(
+                batch_size=128,
+                epochs=20,
+                fall_epochs=20,
+                learning_rate=0.003,
+                beta1=0.9,
+                beta2=0.999,
+                halve_below=None,
+            ),
+        ),
     }
 )
 
 DEFAULT = "default"
-"""The name for whichever preset of ours fits the task."""
+"""The name for whichever preset of ours for a TPR-RNN fits the task."""
 
 
 def preset_name(name: str, task: str) -> str:
     """The name in `PRESETS` that a name given for a task stands for."""
     if name == DEFAULT:
+        if task in PLANS:
+            return "systematic"
         return "all" if task == "all" else "single"
     return name
 
@@ -247,7 +307,7 @@ def preset(name: str) -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
         raise UserError(
-            f"unknown preset '{name}'; there are {', '.join(PRESETS)}, and {DEFAULT} for single "
-            "or all, whichever fits the task"
+            f"unknown preset '{name}'; there are {', '.join(PRESETS)}, and {DEFAULT} for single, "
+            "all or systematic, whichever fits the task"
         )
     return PRESETS[name]

@@ -11,13 +11,15 @@ from typing import Any
 
 import torch
 
-from tpr_rnn.data.corpus import Corpus, load_corpus, parse_task
+from tpr_rnn.data.corpus import Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.stories import check_task, load_stories
+from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
-from tpr_rnn.models.tpr_rnn import TPRRNNConfig
 from tpr_rnn.training.compare import Difference, all_settings, first_difference
+from tpr_rnn.training.generalisation import Examiner
 from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
 from tpr_rnn.training.run_directory import RunDirectory
@@ -32,7 +34,7 @@ class RunConfig:
     """What a run is told to do."""
 
     task: str
-    """The number of a task, or 'all'."""
+    """The number of a task, 'all', or an experiment with new names (data/systematic.py)."""
     seed: int
     preset: str
     """The name of the preset that the settings started from."""
@@ -46,7 +48,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        parse_task(self.task)
+        check_task(self.task)
         if not (isinstance(self.seed, int) and 0 <= self.seed < 2**62):
             raise UserError(f"the seed must be a whole number from 0 to 2^62, not {self.seed}")
         cores = os.cpu_count() or 1
@@ -70,7 +72,7 @@ class RunConfig:
     @staticmethod
     def from_json(config: dict[str, Any]) -> "RunConfig":
         """Read `as_json` back."""
-        others = ("model", "recipe", "tasks", "filled", "data_sha256")
+        others = ("architecture", "model", "recipe", "tasks", "filled", "data_sha256")
         own = {key: value for key, value in config.items() if key not in others}
         return RunConfig(settings=Preset.from_json(config), **own)
 
@@ -91,7 +93,7 @@ def corpus_for(
     From a directory or, without one, generated; for a model that is to be scored or analysed.
     """
     config = RunConfig.of(run)
-    corpus = load_corpus(directory, parse_task(config.task), splits, fill_gaps=config.fill_gaps)
+    corpus = load_stories(directory, config.task, splits, fill_gaps=config.fill_gaps)
     trained = RunDirectory(run).config().get("tasks", corpus.stories)
     others = [task for task in corpus.stories if task not in trained]
     for task in others:
@@ -113,8 +115,7 @@ class Run:
             split: encode(corpus.split(split), self.vocabulary, words, recipe.cap)
             for split in ("train", "valid", "test")
         }
-        sizes = {"vocabulary_size": len(self.vocabulary), "words": words}
-        model = TPRRNNConfig.from_json({**config.settings.model, **sizes})
+        model = config.settings.config(vocabulary_size=len(self.vocabulary), words=words)
         torch.set_num_threads(config.threads)
         self.trainer = Trainer(
             model,
@@ -190,9 +191,18 @@ class Run:
         self._reader().save(self.directory.model)
         valid = score(self.trainer.model, self.data["valid"], self.device)
         test = score(self.trainer.model, self.data["test"], self.device)
-        result = self._result(valid, test)
+        result = self._result(valid, test) | self._generalisation()
         self.directory.finish(result)
         return result
+
+    def _generalisation(self) -> dict[str, Any]:
+        """How new names, or swapped ones, fare, where the run can tell."""
+        examiner = Examiner(self._reader(), self.config.settings.recipe.cap, self.device)
+        if self.corpus.combinations:
+            return {"new_names": examiner.new_names(self.corpus.combinations)}
+        if set(SWAPS) <= set(self.corpus.stories):
+            return {"swapped_names": examiner.swapped_names(self.corpus.split("test"))}
+        return {}
 
     def _record(self, event: Evaluated) -> None:
         if event.best:
@@ -220,7 +230,11 @@ class Run:
 
     def _result(self, valid: Scores, test: Scores) -> dict[str, Any]:
         config, progress = self.config, self.trainer.progress
-        operations = list(self.trainer.config.operations)
+        model = asdict(self.trainer.config)
+        # Only a TPR-RNN has operations. As JSON has them: lists, not tuples.
+        model = {
+            key: list(each) if isinstance(each, tuple) else each for key, each in model.items()
+        }
         return {
             "task": config.task,
             "seed": config.seed,
@@ -236,7 +250,7 @@ class Run:
                 }
                 for task in test.errors
             },
-            "operations": operations,
+            "operations": model.get("operations", []),
             "steps": progress.step,
             "best_step": progress.best_step,
             "stopped": progress.stopped,
@@ -250,7 +264,8 @@ class Run:
             "lacking": {str(task): lack for task, lack in self.corpus.lacking.items()},
             **_origin(self.corpus),
             "versions": versions(),
-            "model": asdict(self.trainer.config) | {"operations": operations},
+            "architecture": config.settings.architecture,
+            "model": model,
             "recipe": asdict(config.settings.recipe),
         }
 
@@ -269,7 +284,7 @@ def train(
     """Train a model from start to end without a word, and return its result.
 
     Args:
-        task: the number of a task, or "all".
+        task: the number of a task, "all", or "systematic".
         out: the run directory; `Reader.load` takes the trained model from it.
         data: a directory of bAbI files; None: generated stories.
         preset: the settings to start from; default: ours that fit the task.
@@ -306,7 +321,7 @@ def _find_device(name: str) -> torch.device:
 
 def _load(config: RunConfig) -> Corpus:
     directory = None if config.data is None else Path(config.data)
-    return load_corpus(directory, parse_task(config.task), fill_gaps=config.fill_gaps)
+    return load_stories(directory, config.task, fill_gaps=config.fill_gaps)
 
 
 def _origin(corpus: Corpus) -> dict[str, Any]:

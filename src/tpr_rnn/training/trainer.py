@@ -10,9 +10,9 @@ from torch.nn.functional import cross_entropy
 from tpr_rnn.data.batches import Batch, epoch_order, make_batch
 from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import native
+from tpr_rnn.models.model import ModelConfig
+from tpr_rnn.models.registry import make_model
 from tpr_rnn.models.scoring import Scores, score
-from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
 from tpr_rnn.training.nadam import FlatNAdam
 from tpr_rnn.training.recipe import Recipe
 
@@ -99,7 +99,7 @@ class Trainer:
 
     def __init__(
         self,
-        config: TPRRNNConfig,
+        config: ModelConfig,
         recipe: Recipe,
         *,
         train: Encoded,
@@ -119,7 +119,7 @@ class Trainer:
     def _initialise(self, seed: int) -> None:
         self.progress.seeds.append(seed)
         generator = torch.Generator().manual_seed(seed)
-        self.model = TPRRNN(self.config, generator=generator).to(self.device)
+        self.model = make_model(self.config, generator).to(self.device)
         recipe = self.recipe
         self.optimizer = FlatNAdam(
             self.model.parameters(), beta1=recipe.beta1, beta2=recipe.beta2, epsilon=recipe.epsilon
@@ -198,10 +198,7 @@ class Trainer:
             self._order = (epoch, epoch_order(self.train, self.seed, epoch))
         size = self.recipe.batch_size
         chosen = self._order[1][position * size : (position + 1) * size]
-        # The kernel reads each story at its own length. Plain PyTorch pads, which groups of
-        # stories of similar length keep small; the gradient is the same.
-        groups = 1 if native.usable(self.optimizer.theta) else 3
-        return make_batch(self.train, chosen, groups).to(self.device)
+        return make_batch(self.train, chosen, self.model.story_groups()).to(self.device)
 
     def _evaluate(self) -> Iterator[Event]:
         """Score the model; the state is brought up to date before the first event."""

@@ -1,0 +1,33 @@
+"""The swapped-names test of later work (Park et al. 2024): known names in tasks that lack them.
+
+A model of all tasks knows every name, but tasks 1-3, 6-9 and 11-13 only ever speak of Mary, John,
+Daniel and Sandra, tasks 10 and 14 only of Mary, Bill, Fred and Julie. In the test stories of these
+tasks the two groups change places; training and validation stay as they are. A model that has
+learned rules, and not what certain people do, answers as well as before.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tpr_rnn.data.babi import Story
+from tpr_rnn.data.names import with_names
+
+_SWAP = {"Daniel": "Bill", "John": "Fred", "Sandra": "Julie"}
+_BACK = {new: old for old, new in _SWAP.items()}
+
+SWAPS: Mapping[int, Mapping[str, str]] = {
+    **dict.fromkeys((1, 2, 3, 6, 7, 8, 9), _SWAP),
+    10: _BACK,
+    **dict.fromkeys((11, 12, 13), _SWAP),
+    14: _BACK,
+}
+"""By task, the names that take the place of others. (The published test swaps task 5 too, but does
+not score it.)"""
+
+
+def swap_names(stories_of: Mapping[int, Sequence[Story]]) -> dict[int, list[Story]]:
+    """The stories of those tasks that the test is about, with their names swapped."""
+    return {
+        task: [with_names(story, SWAPS[task]) for story in stories]
+        for task, stories in stories_of.items()
+        if task in SWAPS
+    }

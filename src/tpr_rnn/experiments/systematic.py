@@ -1,0 +1,24 @@
+"""The paper's experiment on systematic generalisation: new names, tested in tasks without them."""
+
+from dataclasses import replace
+
+from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.training.recipe import DEFAULT
+
+PRESETS = ("systematic", "lstm")
+"""The TPR-RNN, and a plain reader to compare with."""
+
+
+def systematic(request: Request) -> list[Job]:
+    """A TPR-RNN and an LSTM for each seed; of a preset that is asked for, that alone."""
+    return _jobs(request, "systematic")
+
+
+def systematic_valid(request: Request) -> list[Job]:
+    """The same with other names, and without a look at the test set: to choose settings."""
+    return _jobs(request, "systematic-valid")
+
+
+def _jobs(request: Request, task: str) -> list[Job]:
+    names = PRESETS if request.preset == DEFAULT else (request.preset,)
+    return [job for name in names for job in replace(request, preset=name).jobs([task])]

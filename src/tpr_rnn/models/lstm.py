@@ -1,0 +1,101 @@
+"""A plain reader to compare with: an LSTM over the sentences of a story, then over the question.
+
+It reads what the TPR-RNN reads, sentence vectors of eq. 5, and like it does not know the question
+while it reads the story. Where the TPR-RNN has a third-order memory, it has one state vector.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import dropout, embedding, linear
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.encoder import SentenceEncoder
+from tpr_rnn.models.model import Model, ModelConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSTMReaderConfig(ModelConfig):
+    """Sizes and settings of an LSTM reader."""
+
+    hidden_size: int = 128
+    """Units of the LSTM."""
+    embedding_scale: float = 20.0
+    """Word vectors start uniformly in +- this. Eq. 5 divides them by the words of a sentence; with
+    small ones all people open the same gates at first, and it takes long to tell them apart."""
+    symbol_dropout: float = 0.0
+    """Share of a sentence vector (V_Symbol) that is left out in training."""
+    hidden_dropout: float = 0.0
+    """Share of the last state that is left out in training."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        self.check_sizes("vocabulary_size", "words", "hidden_size")
+        self.check_shares("symbol_dropout", "hidden_dropout")
+        if not 0 < self.embedding_scale < math.inf:
+            raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
+
+    def summary(self) -> str:
+        """The sizes, for a person to read."""
+        return f"hidden {self.hidden_size}"
+
+
+class LSTMReader(Model):
+    """Reads a story sentence by sentence, then the question; the last state gives the answer."""
+
+    config: LSTMReaderConfig
+
+    def __init__(
+        self, config: LSTMReaderConfig, *, generator: torch.Generator | None = None
+    ) -> None:
+        """Make a model with fresh parameters.
+
+        Args:
+            config: sizes and settings.
+            generator: source of the random initialisation; torch's global one if None.
+        """
+        super().__init__(config, generator=generator)
+        symbols, hidden = config.vocabulary_size, config.hidden_size
+        self.encoder = SentenceEncoder(symbols, config.words, config.embedding_scale, generator)
+        self.lstm = nn.LSTM(symbols, hidden, batch_first=True)
+        self.output = nn.Parameter(torch.empty(symbols, hidden))
+        self.output_bias = nn.Parameter(torch.zeros(symbols))
+        # The usual range, but from the generator: torch's own start would ignore it.
+        bound = hidden**-0.5
+        with torch.no_grad():
+            for weight in (*self.lstm.parameters(), self.output):
+                weight.uniform_(-bound, bound, generator=generator)
+            # A forget gate that starts open keeps the first sentences of a story alive.
+            self.lstm.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 1.0
+
+    def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
+        """The scores (logits) of every word as the answer to every question of the batch."""
+        texts = torch.cat((batch.sentences, batch.questions))  # each different one once
+        vectors = dropout(self.encoder(texts), self.config.symbol_dropout, self.training)
+        states = [
+            self._last_state(vectors, _with_question(group, len(batch.sentences)), group.lengths)
+            for group in batch.groups
+        ]
+        last = dropout(torch.cat(states), self.config.hidden_dropout, self.training)
+        return linear(last, self.output, self.output_bias)
+
+    def _last_state(
+        self, vectors: Float[Tensor, "u v"], rows: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
+    ) -> Float[Tensor, "b h"]:
+        """The state after the question, which is read after so many sentences."""
+        read = pack_padded_sequence(
+            embedding(rows, vectors), lengths.cpu() + 1, batch_first=True, enforce_sorted=False
+        )
+        state: Tensor = self.lstm(read)[1][0]
+        return state[0]
+
+
+def _with_question(group: StoryGroup, sentences: int) -> Int[Tensor, "b _"]:
+    """The rows of a story's texts, the question (counted after all sentences) as the last."""
+    rows = torch.cat((group.story, group.story.new_zeros(len(group.story), 1)), dim=1)
+    return rows.scatter(1, group.lengths.unsqueeze(1), (group.question + sentences).unsqueeze(1))

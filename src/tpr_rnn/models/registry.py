@@ -1,0 +1,53 @@
+"""The kinds of models by name. A new one is a file of its own and a line here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
+from tpr_rnn.models.model import Model, ModelConfig
+from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A kind of model."""
+
+    title: str
+    """What tables call it."""
+    config: type[ModelConfig]
+    model: type[Model]
+
+
+TPR_RNN = "tpr-rnn"
+"""The kind that is meant where none is named, as in runs that are older than the choice."""
+
+ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
+    {
+        TPR_RNN: Architecture("TPR-RNN", TPRRNNConfig, TPRRNN),
+        "lstm": Architecture("LSTM", LSTMReaderConfig, LSTMReader),
+    }
+)
+
+
+def find_architecture(name: str) -> Architecture:
+    """The kind of that name."""
+    if name not in ARCHITECTURES:
+        raise UserError(f"unknown architecture '{name}'; there are {', '.join(ARCHITECTURES)}")
+    return ARCHITECTURES[name]
+
+
+def architecture_of(config: ModelConfig) -> str:
+    """The name of the kind that a configuration is for."""
+    for name, architecture in ARCHITECTURES.items():
+        if type(config) is architecture.config:
+            return name
+    raise ValueError(f"{type(config).__name__} is not in the registry")
+
+
+def make_model(config: ModelConfig, generator: torch.Generator | None = None) -> Model:
+    """A fresh model of the kind that a configuration is for."""
+    return ARCHITECTURES[architecture_of(config)].model(config, generator=generator)

@@ -1,0 +1,70 @@
+"""Kinds of models by name, from settings to files and back."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.errors import UserError
+from tpr_rnn.files import read_tensors
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.registry import ARCHITECTURES, architecture_of, find_architecture, make_model
+from tpr_rnn.training.compare import all_settings, settings_of_result
+from tpr_rnn.training.recipe import Preset, preset
+
+WORDS = Vocabulary(["mary", "went", "home", ".", "where", "is", "?"])
+QUESTION = ["Mary went home."], "Where is Mary?"
+
+
+def reader(name: str) -> Reader:
+    config = find_architecture(name).config.from_json({"vocabulary_size": len(WORDS), "words": 4})
+    return Reader(make_model(config, torch.Generator().manual_seed(0)), WORDS)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_every_kind_is_saved_and_loaded_as_what_it_is(name, tmp_path) -> None:
+    saved = reader(name)
+    saved.save(tmp_path / "model.safetensors")
+    loaded = Reader.load(tmp_path)
+    assert architecture_of(loaded.model.config) == name
+    assert loaded.model.config == saved.model.config
+    assert loaded.answer(*QUESTION) == saved.answer(*QUESTION)
+
+
+def test_a_file_that_names_no_kind_is_a_tpr_rnn(tmp_path) -> None:
+    path = tmp_path / "model.safetensors"
+    saved = reader("tpr-rnn")
+    saved.save(path)
+    description = json.loads(read_tensors(path)[0]["tpr-rnn"])
+    del description["model"]
+    save_file(load_file(path), path, {"tpr-rnn": json.dumps(description)})
+    assert Reader.load(path).answer(*QUESTION) == saved.answer(*QUESTION)
+
+
+def test_settings_that_name_no_kind_are_of_a_tpr_rnn() -> None:
+    old = preset("single").as_json()
+    del old["architecture"]
+    assert Preset.from_json(old) == preset("single")
+    assert settings_of_result(old) == all_settings(preset("single"))
+
+
+def test_an_unknown_kind_is_named() -> None:
+    with pytest.raises(UserError, match="unknown architecture 'gru'; there are tpr-rnn, lstm"):
+        preset("single").with_settings({"architecture": "gru"})
+
+
+def test_another_kind_starts_from_its_own_defaults_and_keeps_the_recipe() -> None:
+    changed = preset("single").with_settings({"architecture": "lstm", "hidden_size": "7"})
+    assert changed.recipe == preset("single").recipe
+    assert changed.model == {"hidden_size": 7}
+    assert all_settings(changed)["architecture"] == "lstm"
+    with pytest.raises(UserError, match="unknown setting 'bounded_keys'"):
+        preset("single").with_settings({"architecture": "lstm", "bounded_keys": "true"})
+
+
+def test_only_a_tpr_rnn_has_a_memory_to_look_into() -> None:
+    with pytest.raises(UserError, match=r"only a TPR-RNN has a memory .* is an LSTM"):
+        trace(reader("lstm"), *QUESTION)

@@ -1,0 +1,159 @@
+"""New names and swapped names, from the stories to `result.json`."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch.nn.functional import one_hot
+
+from data.small import PAIRS, few_pairs, write_tasks
+from tpr_rnn.cli import main
+from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.corpus import Combination
+from tpr_rnn.data.encoding import StoryCap, build_vocabulary
+from tpr_rnn.data.names import with_names
+from tpr_rnn.data.swapped_names import SWAPS
+from tpr_rnn.data.systematic import PLANS, TASKS
+from tpr_rnn.models.lstm import LSTMReader
+from tpr_rnn.models.model import Model, ModelConfig
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.training.generalisation import Examiner
+from tpr_rnn.training.recipe import preset, preset_name
+from tpr_rnn.training.run import Run, RunConfig, corpus_for
+
+FAST = {"epochs": "1", "fall_epochs": "0", "batch_size": "64", "warmup_steps": "0"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiasedConfig(ModelConfig):
+    dislikes: int
+
+    def summary(self) -> str:
+        return "biased"
+
+
+class Biased(Model):
+    """Is told every answer, but gets those wrong whose question has a certain word."""
+
+    def forward(self, batch):
+        questions = torch.cat([batch.questions[group.question] for group in batch.groups])
+        disliked = (questions == self.config.dislikes).any(dim=1)
+        return one_hot(torch.where(disliked, 0, batch.answer), self.config.vocabulary_size).double()
+
+
+def examiner(stories: list[Story], dislikes: str) -> Examiner:
+    vocabulary = build_vocabulary(stories)
+    config = BiasedConfig(
+        vocabulary_size=len(vocabulary), words=9, dislikes=vocabulary.number(dislikes)
+    )
+    return Examiner(Reader(Biased(config), vocabulary), StoryCap())
+
+
+def about(name: str) -> Story:
+    told = ("John left the kitchen.", "Daniel left the kitchen.")
+    return Story(told, (Question(f"Where is {name}?", "garden", 2),))
+
+
+def test_new_names_are_scored_by_task_and_the_questions_about_them_apart() -> None:
+    stories = [with_names(about(name), {"John": "Alex"}) for name in ("John", "Daniel") * 2]
+    stories += [with_names(about("Daniel"), {"John": "Alex"})]
+    everything = {
+        Combination("Alex", 1, True): stories,
+        Combination("Alex", 6, False): stories[:1],
+        Combination("Logan", 1, False): [with_names(about("John"), {"John": "Logan"})],
+    }
+    found = examiner([story for part in everything.values() for story in part], "alex").new_names(
+        everything
+    )
+    assert found == {
+        "Alex": {
+            "1": {"trained": True, "accuracy": 60.0, "asked_accuracy": 0.0},
+            "6": {"trained": False, "accuracy": 0.0, "asked_accuracy": 0.0},
+        },
+        "Logan": {"1": {"trained": False, "accuracy": 100.0, "asked_accuracy": 100.0}},
+    }
+
+
+def test_swapped_names_count_every_question_alike_and_only_tasks_of_the_test() -> None:
+    stories_of = {
+        1: [about("John"), about("Daniel"), about("Mary")],
+        4: [about("Fred")],
+        14: [about("Fred")],
+    }
+    known = [*stories_of[1], *stories_of[4], about("Bill")]
+    known += [with_names(about("John"), {"John": "Bill", "Daniel": "Fred"})]
+    assert examiner(known, "fred").swapped_names(stories_of) == {
+        "plain_error": 25.0,
+        "swapped_error": 25.0,
+        "per_task": {
+            "1": {"plain_error": 0.0, "swapped_error": 33.3333},
+            "14": {"plain_error": 100.0, "swapped_error": 0.0},
+        },
+    }
+
+
+def train(task: str, data, directory, name: str | None = None, **settings) -> dict:
+    name = name or preset_name("default", task)
+    config = RunConfig(
+        task=task,
+        seed=0,
+        preset=name,
+        settings=preset(name).with_settings(FAST | settings),
+        data=str(data),
+    )
+    run = Run.begin(config, directory)
+    for _ in run.events():
+        pass
+    return run.finish()
+
+
+@pytest.mark.parametrize("name", ["systematic", "lstm"])
+def test_a_run_with_new_names_has_the_matrix_in_its_result(name, tmp_path, capsys) -> None:
+    data = write_tasks(tmp_path / "data", TASKS)
+    directory = tmp_path / "run"
+    with few_pairs():
+        result = train("systematic", data, directory, name, hidden_size="8")
+        matrix = result["new_names"]
+        trained = {
+            name: sum(each["trained"] for each in row.values()) for name, row in matrix.items()
+        }
+        assert trained == PLANS["systematic"].names
+        assert all(list(row) == [str(task) for task in TASKS] for row in matrix.values())
+        right = [each["accuracy"] * PAIRS / 100 for row in matrix.values() for each in row.values()]
+        assert right == pytest.approx([round(number) for number in right], abs=1e-3)
+        assert list(result["per_task"]) == [str(task) for task in TASKS]
+        assert json.loads((directory / "result.json").read_text()) == result
+
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as done:
+            main(["evaluate", str(directory), "--data", str(data), "--json"])
+        assert done.value.code == 0
+        told = capsys.readouterr()
+        assert json.loads(told.out)["new_names"] == matrix
+        assert "Logan" in told.err
+        corpus, _ = corpus_for(directory, data, ["valid"])
+        assert not corpus.combinations
+    if name == "lstm":
+        assert (result["architecture"], result["operations"]) == ("lstm", [])
+        assert isinstance(Reader.load(directory).model, LSTMReader)
+
+
+def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> None:
+    data = write_tasks(tmp_path / "data", SWAPS, stories=5)
+    result = train("all", data, tmp_path / "all", hidden_size="8", entity_size="8")
+    assert list(result["swapped_names"]["per_task"]) == [str(task) for task in SWAPS]
+    assert result["swapped_names"]["plain_error"] != result["swapped_names"]["swapped_error"]
+    with pytest.raises(SystemExit) as done:
+        main(["evaluate", str(tmp_path / "all"), "--data", str(data), "--swap-names", "--json"])
+    assert done.value.code == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["swapped_names"] == result["swapped_names"]
+    assert "swapped" in told.err
+
+    alone = train("1", data, tmp_path / "one", attempts="1", learned_below="none")
+    assert "swapped_names" not in alone
+    with pytest.raises(SystemExit) as done:
+        main(["evaluate", str(tmp_path / "one"), "--data", str(data), "--swap-names"])
+    assert done.value.code == 2
+    assert "for a model of all tasks" in capsys.readouterr().err
