@@ -17,6 +17,9 @@ from tpr_rnn import pretrained
 from tpr_rnn.cli import main
 from tpr_rnn.explorer.app import PAGE
 from tpr_rnn.explorer.server import _is_unspecified
+from tpr_rnn.models.lstm import LSTMReaderConfig
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.registry import make_model
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,14 @@ def test_a_port_that_cannot_be_is_refused(run, capsys) -> None:
 def test_a_run_that_is_not_there_is_named(tmp_path, capsys) -> None:
     assert explore(tmp_path) == 2
     assert "no such file" in capsys.readouterr().err
+
+
+def test_a_model_without_a_memory_is_refused(tmp_path, capsys) -> None:
+    vocabulary = task_1_reader().vocabulary
+    config = LSTMReaderConfig(vocabulary_size=len(vocabulary), words=8)
+    Reader(make_model(config), vocabulary).save(tmp_path / "model.safetensors")
+    assert explore(tmp_path) == 2
+    assert "only a TPR-RNN has a memory to look into" in capsys.readouterr().err
 
 
 def test_without_a_run_it_needs_the_model_that_ships(run, monkeypatch, tmp_path, capsys) -> None:

@@ -25,6 +25,10 @@ class Service:
     name: str
     """What to call the model."""
 
+    def __post_init__(self) -> None:
+        """Refuse a model without a memory at once."""
+        _ = self.reader.memory_model
+
     @cached_property
     def description(self) -> messages.Described:
         """The model, what it knows, and how much may be sent."""
