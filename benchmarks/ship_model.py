@@ -21,6 +21,25 @@ from tpr_rnn.times import duration
 from tpr_rnn.training.run_directory import RunDirectory
 
 MOST_BYTES = 5_000_000
+CARD = """\
+# The model that ships with tpr-rnn
+
+A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its run
+by validation error. `python -m benchmarks.ship_model RUN` put it here; `result.json` is its record.
+
+* **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {filled}
+* **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} on one core.
+* **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on validation.
+  {trust}
+* **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of up
+  to {words} of them; it reads the last 130 sentences of a story; it answers with one word (or one list)
+  also where no answer follows; it knows a name from the tasks in which that name stood. It is a model
+  of a way to reason, not of English.
+
+| task | valid error % | test error % |
+|---|---|---|
+{rows}
+"""
 
 
 def ship(run: Path, place: Path) -> None:
@@ -49,38 +68,25 @@ def card(result: dict[str, Any]) -> str:
         f"| {task} {TASK_NAMES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
         for task, each in ((int(task), each) for task, each in result["per_task"].items())
     ]
-    return "\n".join(
-        [
-            "# The model that ships with tpr-rnn",
-            "",
-            f"A TPR-RNN with {result['parameters']:,} parameters, one for all 20 bAbI tasks "
-            "(English, 10k), the best of its run by validation error. It was put here by",
-            "`python -m benchmarks.ship_model RUN`; `result.json` is the record of that run.",
-            "",
-            f"* **Trained on** {result['questions']['train']:,} questions of `{result['data']}` "
-            f"(checksum {result['data_sha256'][:16]}). {' '.join(filled)}",
-            f"* **How**: seed {result['seed']}, batches of {recipe['batch_size']}, rate "
-            f"{recipe['learning_rate']:g}, {result['steps']:,} steps in "
-            f"{duration(result['seconds'])} on one core.",
-            f"* **Errors**: {result['test_error']:.2f} % on the official test files (mean over "
-            f"tasks), {result['valid_error']:.2f} % on validation. "
-            + (
-                f"It has not learned task {', '.join(failed)} (more than {FAILED_ABOVE:g} % wrong): "
-                "do not trust it there."
-                if failed
-                else f"No task is above {FAILED_ABOVE:g} %."
-            ),
-            "* **What it cannot do**: it knows the few words of the bAbI stories and no others, and "
-            f"sentences of up to {result['model']['words']} of them; it reads the last 130 sentences "
-            "of a story; it answers with one word (or one list) also where no answer follows; names "
-            "are known from the tasks in which they stood. It is a model of a reading mechanism, "
-            "not of English.",
-            "",
-            "| task | valid error % | test error % |",
-            "|---|---|---|",
-            *rows,
-            "",
-        ]
+    trust = f"No task is above {FAILED_ABOVE:g} %."
+    if failed:
+        trust = f"It has not learned task {', '.join(failed)}: do not trust it there."
+    return CARD.format(
+        parameters=result["parameters"],
+        questions=result["questions"]["train"],
+        data=result["data"],
+        checksum=result["data_sha256"][:16],
+        filled=" ".join(filled),
+        seed=result["seed"],
+        batch=recipe["batch_size"],
+        rate=recipe["learning_rate"],
+        steps=result["steps"],
+        time=duration(result["seconds"]),
+        test=result["test_error"],
+        valid=result["valid_error"],
+        trust=trust,
+        words=result["model"]["words"],
+        rows="\n".join(rows),
     )
 
 
