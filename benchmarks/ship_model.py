@@ -24,17 +24,18 @@ MOST_BYTES = 5_000_000
 CARD = """\
 # The model that ships with tpr-rnn
 
-A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its run
-by validation error. `python -m benchmarks.ship_model RUN` put it here; `result.json` is its record.
+A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its
+run by validation error. `python -m benchmarks.ship_model RUN` put it here; `result.json` is its
+record.
 
 * **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {filled}
 * **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} on one core.
-* **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on validation.
-  {trust}
-* **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of up
-  to {words} of them; it reads the last 130 sentences of a story; it answers with one word (or one list)
-  also where no answer follows; it knows a name from the tasks in which that name stood. It is a model
-  of a way to reason, not of English.
+* **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
+  validation. {trust}
+* **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of
+  up to {words} of them; it reads the last 130 sentences of a story; it answers with one word (or
+  one list) also where no answer follows; it knows a name from the tasks in which that name stood.
+  It is a model of a way to reason, not of English.
 
 | task | valid error % | test error % |
 |---|---|---|
@@ -99,9 +100,7 @@ def main() -> int:
     except UserError as error:
         print(f"ship_model: {error}", file=sys.stderr)
         return 2
-    print(
-        f"{pretrained.DIRECTORY}: {', '.join(sorted(p.name for p in pretrained.DIRECTORY.iterdir()))}"
-    )
+    print(f"{pretrained.DIRECTORY}: the model of {options.run}")
     return 0
 
 
