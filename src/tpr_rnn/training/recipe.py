@@ -244,17 +244,17 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "embedding_scale": 0.1,
             },
             recipe=Recipe(
-                batch_size=128,
-                epochs=10,
-                fall_epochs=10,
-                learning_rate=0.003,
+                batch_size=32,
+                epochs=30,
+                fall_epochs=30,
+                learning_rate=0.001,
                 beta1=0.9,
                 beta2=0.999,
                 halve_below=None,
+                patience=20,
             ),
         ),
-        # Ours for the joined tasks with new names: sizes between those of one task and of all, and
-        # about as many steps as `all` makes.
+        # Ours for the joined tasks with new names: sizes between those of one task and of all.
         "systematic": Preset(
             model={
                 "hidden_size": 60,
