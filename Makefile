@@ -11,11 +11,8 @@ HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
 
-explore: $(INSTALLED) runs/demo/model.safetensors
-	$(BIN)/tpr-rnn explore runs/demo
-
-runs/demo/model.safetensors: | $(INSTALLED)
-	$(BIN)/python examples/demo.py
+explore: $(INSTALLED)
+	$(BIN)/tpr-rnn explore
 
 # The tests of the explorer's page need a Chromium with its driver; without one they are skipped.
 test: check

@@ -1,0 +1,44 @@
+"""The model that ships: it answers, and its card says what its record says."""
+
+import json
+
+import pytest
+
+from tpr_rnn import load_pretrained
+from tpr_rnn.cli import main
+from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.pretrained import DIRECTORY
+
+RESULT = json.loads((DIRECTORY / "result.json").read_text("utf-8"))
+STORY = ["Mary went to the kitchen.", "John took the milk.", "John travelled to the office."]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"), [("Where is Mary?", "kitchen"), ("Where is the milk?", "office")]
+)
+def test_it_answers_questions_of_several_tasks(question, answer) -> None:
+    assert load_pretrained().answer(STORY, question)[0].word == answer
+
+
+def test_the_commands_need_no_run(tmp_path, capsys) -> None:
+    story = tmp_path / "story.txt"
+    story.write_text("\n".join(STORY))
+    with pytest.raises(SystemExit) as end:
+        main(["ask", "--story", str(story), "--question", "Where is Mary?", "--json"])
+    assert end.value.code == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "kitchen"
+
+
+def test_the_card_is_that_of_the_record() -> None:
+    card = (DIRECTORY / "README.md").read_text("utf-8")
+    assert f"{RESULT['test_error']:.2f} % on the official test files" in card
+    for task, name in TASK_NAMES.items():
+        errors = RESULT["per_task"][str(task)]
+        assert (
+            f"| {task} {name} | {errors['valid_error']:.1f} | {errors['test_error']:.1f} |" in card
+        )
+
+
+def test_it_is_small_and_names_no_path() -> None:
+    assert sum(path.stat().st_size for path in DIRECTORY.iterdir() if path.is_file()) < 5_000_000
+    assert "/" not in json.loads((DIRECTORY / "config.json").read_text("utf-8"))["data"]
