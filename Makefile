@@ -22,8 +22,8 @@ test: check
 
 # The tests of the page alone; installs a Chromium from Debian's packages if that is allowed.
 test-browser: $(INSTALLED)
-	$(HAS_CHROMIUM) || { apt-get update -qq && \
-	  apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
+	$(HAS_CHROMIUM) || { timeout 120 apt-get update -qq && \
+	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
 	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py
 
