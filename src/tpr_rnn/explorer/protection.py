@@ -1,5 +1,6 @@
 """Whom to serve, how much to take, and what the page may do in a browser."""
 
+import re
 from collections.abc import Collection
 
 from fastapi import HTTPException
@@ -35,7 +36,7 @@ class Protection:
                 by giving a name of its own to this machine; None: any.
         """
         self._app = app
-        self._hosts = hosts
+        self._hosts = None if hosts is None else [host.lower() for host in hosts]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -57,7 +58,7 @@ class Protection:
             await refusal(scope, receive, send_protected)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
-        host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+        host = re.sub(r":\d*$", "", headers.get("host", "").lower())  # without the port
         if self._hosts is not None and host not in self._hosts:
             return JSONResponse(
                 {
