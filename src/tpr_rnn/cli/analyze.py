@@ -46,7 +46,7 @@ def analyze(
         raise UserError(f"--sample must be 2 or more, not {sample}")
     if seed < 0:
         raise UserError(f"--seed must be 0 or more, not {seed}")
-    out = out or Path("analysis" if run is None else run_directory(run) / "analysis")
+    out = out or (Path() if run is None else run_directory(run)) / "analysis"
     run = run_directory(run)
     reader = Reader.load(run)
     directory = data_directory(data)
