@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tpr_rnn.data.babi import Question, Story
-from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch
+from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch, task_shares
 from tpr_rnn.data.encoding import (
     UNKNOWN_ANSWER,
     StoryCap,
@@ -115,6 +115,32 @@ def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
     assert (first == epoch_order(big, seed=3, epoch=0)).all()
     assert (first != epoch_order(big, seed=3, epoch=1)).any()
     assert (first != epoch_order(big, seed=4, epoch=0)).any()
+
+
+def test_a_task_gets_its_share_of_an_epoch() -> None:
+    big = encode({1: STORIES * 50, 2: STORIES * 50}, build_vocabulary(STORIES), 4)
+    order = epoch_order(big, seed=3, epoch=0, shares={1: 0.25, 2: 0.75})
+    times = np.bincount(order, minlength=300)
+    assert len(order) == 300
+    assert times[:150].sum() == 75
+    assert set(times[:150]) == {0, 1}  # some are left out
+    assert times[150:].sum() == 225
+    assert set(times[150:]) == {1, 2}  # some come again
+    assert (order[:150] >= 150).any()
+    assert (order[:150] < 150).any()  # the tasks are mixed
+    assert (order == epoch_order(big, seed=3, epoch=0, shares={1: 0.25, 2: 0.75})).all()
+    assert (order != epoch_order(big, seed=3, epoch=1, shares={1: 0.25, 2: 0.75})).any()
+    assert not len(epoch_order(big, seed=0, epoch=0, shares={1: 0.0, 2: 0.0}))
+
+
+def test_shares_go_by_questions_and_by_errors() -> None:
+    data = encode({1: STORIES * 30, 2: STORIES * 10}, build_vocabulary(STORIES), 4)
+    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.0) == {1: 0.75, 2: 0.25}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=1.0) == {1: 0.25, 2: 0.75}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.5) == {1: 0.5, 2: 0.5}
+    assert task_shares(data, {2: 3.0}, focus=0.5) == {1: 0.375, 2: 0.625}
+    assert task_shares(data, {1: 0.0, 2: 0.0}, focus=0.5) == {1: 0.75, 2: 0.25}
+    assert task_shares(data, {}, focus=1.0) == {1: 0.75, 2: 0.25}
 
 
 def test_evaluation_sees_every_question_once() -> None:

@@ -133,6 +133,39 @@ def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
     assert trainer.progress.best_step == 8
 
 
+def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
+    two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
+    errors = {1: 0.0, 2: 40.0}
+    monkeypatch.setattr(
+        trainer_module, "score", lambda *_: Scores(1.0, errors, dict.fromkeys(errors, 32))
+    )
+    practised: list[list[int]] = []
+    real = trainer_module.make_batch
+
+    def noted(*arguments):
+        batch = real(*arguments)
+        practised.append(batch.task.tolist())
+        return batch
+
+    monkeypatch.setattr(trainer_module, "make_batch", noted)
+
+    def make() -> Trainer:
+        trainer = make_trainer(epochs=2, focus=0.5, batch_size=16)
+        return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
+
+    list(make().run())
+    epochs = (practised[:4], practised[4:])
+    assert [sum(batch.count(2) for batch in epoch) for epoch in epochs] == [32, 48]
+
+    stopped, resumed = make(), make()
+    for _ in zip(range(6), stopped.run(), strict=False):  # four steps, an evaluation, a step
+        pass
+    resumed.restore(stopped.progress, stopped.tensors())
+    whole, practised[:] = practised[:8], []
+    list(resumed.run())
+    assert practised == whole[5:]
+
+
 def nan_at(monkeypatch, *calls: int) -> None:
     """Let the loss be NaN at these calls, counted from 1."""
     count = 0

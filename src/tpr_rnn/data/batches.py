@@ -1,6 +1,7 @@
 """Batches of questions about stories: seeded, with each different sentence once."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -72,9 +73,40 @@ def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) ->
     )
 
 
-def epoch_order(data: Encoded, seed: int, epoch: int) -> Int[np.ndarray, " n"]:
-    """The order of the questions in an epoch: it depends on seed and epoch alone."""
-    return np.random.default_rng((seed, epoch)).permutation(len(data))
+def epoch_order(
+    data: Encoded, seed: int, epoch: int, shares: Mapping[int, float] | None = None
+) -> Int[np.ndarray, " n"]:
+    """The questions of an epoch, in their order: all that is random depends on seed and epoch.
+
+    With `shares` each task gets its share of the epoch: of a task with more than it has questions
+    for, questions come again; of one with less, some are left out. Without, each comes once.
+    """
+    random = np.random.default_rng((seed, epoch))
+    if shares is None:
+        return random.permutation(len(data))
+    ends = np.rint(np.cumsum(list(shares.values())) * len(data)).astype(int)
+    counts = np.diff(ends, prepend=0)
+    chosen = [
+        _repeated(np.flatnonzero(data.task == task), count, random)
+        for task, count in zip(shares, counts.tolist(), strict=True)
+    ]
+    return random.permutation(np.concatenate(chosen))
+
+
+def task_shares(data: Encoded, errors: Mapping[int, float], focus: float) -> dict[int, float]:
+    """How much of an epoch each task gets: the share `focus` goes by error, the rest by questions.
+
+    Args:
+        data: the training questions.
+        errors: how much of each task is not learned yet; a task that is not there is learned.
+        focus: from 0 (each question counts alike) to 1 (only what is not learned counts).
+    """
+    tasks, questions = np.unique(data.task, return_counts=True)
+    wrong = np.array([errors.get(task, 0.0) for task in tasks.tolist()])
+    even = questions / questions.sum()
+    by_error = wrong / wrong.sum() if wrong.any() else even
+    shares = (1 - focus) * even + focus * by_error
+    return dict(zip(tasks.tolist(), shares.tolist(), strict=True))
 
 
 def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
@@ -82,6 +114,14 @@ def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
     by_length = np.argsort(data.length, kind="stable")
     for begin in range(0, len(by_length), size):
         yield make_batch(data, by_length[begin : begin + size])
+
+
+def _repeated(
+    numbers: Int[np.ndarray, " n"], count: int, random: np.random.Generator
+) -> Int[np.ndarray, " c"]:
+    """So many of the numbers: each as often as any other, give or take one."""
+    rounds = math.ceil(count / len(numbers))
+    return random.permuted(np.tile(numbers, (rounds, 1)), axis=1).ravel()[:count]
 
 
 def _each_once(

@@ -4,10 +4,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
+from jaxtyping import Int
 from torch.nn.functional import cross_entropy
 
-from tpr_rnn.data.batches import Batch, epoch_order, make_batch
+from tpr_rnn.data.batches import Batch, epoch_order, make_batch, task_shares
 from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.model import ModelConfig
@@ -83,6 +85,8 @@ class Progress:
     """The step at which the task was learned, or nearly so, in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""
+    errors: dict[str, float] = field(default_factory=dict)
+    """The validation errors of the present attempt's last evaluation, by task."""
     halved_at: int | None = None
     perfect: int = 0
     """Evaluations in a row without an error."""
@@ -112,7 +116,7 @@ class Trainer:
         self.device = device or torch.device("cpu")
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
         self.progress = Progress()
-        self._order = (-1, epoch_order(train, seed, 0))
+        self._order: tuple[int, Int[np.ndarray, " n"]] | None = None
         self._initialise(seed)
         self._best = self.optimizer.theta.clone()
 
@@ -194,11 +198,18 @@ class Trainer:
 
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
-        if self._order[0] != epoch:
-            self._order = (epoch, epoch_order(self.train, self.seed, epoch))
+        if self._order is None or self._order[0] != epoch:
+            self._order = (epoch, epoch_order(self.train, self.seed, epoch, self._shares()))
         size = self.recipe.batch_size
         chosen = self._order[1][position * size : (position + 1) * size]
         return make_batch(self.train, chosen, self.model.story_groups()).to(self.device)
+
+    def _shares(self) -> dict[int, float] | None:
+        """How much of an epoch each task gets; None: as much as it has questions."""
+        if not self.recipe.focus:
+            return None
+        errors = {int(task): error for task, error in self.progress.errors.items()}
+        return task_shares(self.train, errors, self.recipe.focus)
 
     def _evaluate(self) -> Iterator[Event]:
         """Score the model; the state is brought up to date before the first event."""
@@ -209,6 +220,7 @@ class Trainer:
         train_loss = now.loss_sum / (now.step - now.evaluated)
         events: list[Event] = [Evaluated(now.step, epoch, self._rate(), train_loss, valid, best)]
         now.evaluated, now.loss_sum = now.step, 0.0
+        now.errors = {str(task): error for task, error in valid.errors.items()}
         if best:
             now.best, now.best_step = (valid.error, valid.loss), now.step
             self._best.copy_(self.optimizer.theta)
@@ -256,6 +268,7 @@ class Trainer:
         epochs = (now.step - now.begun) // self.steps_per_epoch
         now.begun = now.step
         now.halved_at = now.learned_at = None
+        now.errors = {}
         self._initialise(seed)
         return Restarted(now.step, seed, f"not learned in {epochs} epochs")
 
@@ -276,6 +289,6 @@ class Trainer:
             )
         failed_at, seed = now.step + 1, self._next_seed()
         now.step = now.evaluated = now.begun
-        now.loss_sum = 0.0
+        now.loss_sum, now.errors = 0.0, {}
         self._initialise(seed)
         return Restarted(failed_at, seed, f"the loss became {loss} at step {failed_at}")
