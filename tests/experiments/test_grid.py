@@ -9,6 +9,8 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.catalogue import EXPERIMENTS, find_experiment
 from tpr_rnn.experiments.forecast import Forecast, typical
 from tpr_rnn.experiments.grid import Request
+from tpr_rnn.training.compare import all_settings, first_difference
+from tpr_rnn.training.recipe import preset
 
 OUT = Path("out")
 
@@ -54,6 +56,29 @@ def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
     assert jobs[0].directory == OUT / "W" / "task-1" / "seed-0"
     with pytest.raises(UserError, match="chooses the operations itself"):
         grid("ablation", settings={"operations": "write"})
+
+
+def test_changes_are_taken_back_one_by_one() -> None:
+    jobs = grid("changes", settings={"epochs": "3"})
+    assert len(jobs) == 5 * 2
+    ours = preset("all").with_settings({"epochs": "3"})
+    assert jobs[0].config.settings == ours
+    assert jobs[0].directory == OUT / "all" / "seed-0"
+    papers = all_settings(preset("paper-all"))
+    taken_back = {}
+    for job in jobs[2:]:
+        difference = first_difference(all_settings(job.config.settings), all_settings(ours))
+        assert difference is not None
+        assert difference.wanted == papers[difference.name]
+        taken_back[job.variant] = difference.name
+    assert sorted(taken_back.values()) == [
+        "bounded_keys",
+        "embedding_scale",
+        "focus",
+        "symbol_dropout",
+    ]
+    with pytest.raises(UserError, match="changes focus itself"):
+        grid("changes", settings={"focus": "0.1"})
 
 
 def test_all_tasks_is_a_run_for_each_seed() -> None:

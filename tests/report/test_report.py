@@ -125,7 +125,7 @@ def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
     for label in (
         "single, en-valid-10k, learning_rate 0.001",
         "single, en-valid-10k, learning_rate 0.002",
-        "single, generated, learning_rate 0.003",
+        "single, generated",  # with the rate of the preset
     ):
         assert f"`{label}`" in page
 
@@ -177,6 +177,38 @@ def test_all_tasks_has_each_run_the_best_and_the_curves(runs, out) -> None:
     cost = (out / "all-tasks-runs.csv").read_text("utf-8")
     # mean + 80 exp(-n / 3) is under 5 % from n = 9 or 10 on: step 900 or 1,000
     assert "13 min 30 s" in cost or "15 min 0 s" in cost
+
+
+def test_a_change_that_is_taken_back_shows_its_gain(runs, out) -> None:
+    short = {"epochs": "4"}
+    for name, settings, errors in (
+        ("base", {}, (1.0, 2.0)),
+        ("no-focus", {"focus": "0"}, (4.0, 6.0)),
+        ("free-keys", {"bounded_keys": "false"}, (2.0,)),
+        ("neither", {"focus": "0", "bounded_keys": "false"}, (9.0, 9.0)),
+    ):
+        for seed, error in enumerate(errors):
+            every = dict.fromkeys(range(1, 21), error)
+            place = runs / name / f"seed-{seed}"
+            write_run(place, "all", seed, every, name="all", settings=short | settings)
+    write_report([runs], out)
+    rows = rows_of(out / "all-tasks-changes.csv")
+    assert set(rows) == {"`all`", "focus", "bounded_keys"}
+    assert rows["`all`"]["valid error mean"] == "1.5000"
+    assert (rows["focus"]["with all"], rows["focus"]["taken back"]) == ("0.5", "0.0")
+    assert (rows["focus"]["gain mean"], rows["focus"]["gain runs"]) == ("3.5000", "2")
+    assert (rows["bounded_keys"]["taken back"], rows["bounded_keys"]["gain mean"]) == (
+        "false",
+        "1.0000",
+    )
+    page = (out / "all-tasks.md").read_text("utf-8")
+    assert "`all, bounded_keys False, focus 0.0`" in page
+
+    shutil.rmtree(out)
+    shutil.rmtree(runs / "no-focus")
+    shutil.rmtree(runs / "free-keys")
+    write_report([runs], out)  # what is left differs in two settings
+    assert not (out / "all-tasks-changes.csv").exists()
 
 
 def test_a_task_that_a_joint_model_lacks_is_missing(runs, out) -> None:

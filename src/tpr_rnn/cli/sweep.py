@@ -26,12 +26,14 @@ SOME_FAILED = 1
 
 
 def sweep(
-    name: Annotated[str, Parameter(help="single-task, ablation, all-tasks or systematic.")],
+    name: Annotated[
+        str, Parameter(help="single-task, ablation, all-tasks, changes or systematic.")
+    ],
     *,
     seeds: Annotated[int, Parameter(help="Runs of the same kind.")] = 5,
     first_seed: Annotated[int, Parameter(help="The first run's seed; the next has the next.")] = 0,
     tasks: Annotated[
-        str | None, Parameter(help="Only these, such as 1,19; not for all-tasks, systematic.")
+        str | None, Parameter(help="Only these, such as 1,19; for single-task and ablation.")
     ] = None,
     data: DataOption = None,
     preset: Annotated[

@@ -35,6 +35,7 @@ from tpr_rnn.report.section import (
     filled_note,
     missing_note,
     peers_table,
+    setting_value,
     settings_table,
 )
 from tpr_rnn.report.table import Cell, Table
@@ -100,6 +101,7 @@ def all_tasks(records: Sequence[Record]) -> Section:
         name = "all-tasks" if number == 0 else f"all-tasks-{number + 1}"
         parts.append(_detail_table(name, each, note))
     parts.append(_run_table(runs, note))
+    parts += _changes_tables(runs)
     if any(record.swapped_names for record in records):
         parts += [_swapped_table(runs, note), _swapped_task_table(runs, note)]
     if curves:
@@ -170,6 +172,47 @@ def _detail_table(name: str, runs: _Runs, note: str) -> Table:
         f"validation is seed {runs.best.seed}"
     )
     return Table(name, caption, headings, rows, summary_rows=2, note=note)
+
+
+def _changes_tables(runs: Sequence[_Runs]) -> list[Table]:
+    """What a change of one setting brings, if there are runs that differ in one alone.
+
+    On validation questions, for that is where settings are chosen.
+    """
+    neighbours = {
+        base: [other for other in runs if len(_different(base, other)) == 1] for base in runs
+    }
+    base, others = max(neighbours.items(), key=lambda pair: len(pair[1]))
+    if not others:
+        return []
+    of_base = {record.seed: record.valid_error for record in base.group.records}
+    rows: list[Sequence[Cell]] = [
+        [f"`{base.label}`", "", "", spread(of_base[seed] for seed in base.seeds), ""]
+    ]
+    for other in others:
+        (name,) = _different(base, other)
+        errors = {record.seed: record.valid_error for record in other.group.records}
+        rows.append(
+            [
+                name,
+                *(setting_value(each.group.first.settings[name]) for each in (base, other)),
+                spread(errors.values()),
+                spread(errors[seed] - of_base[seed] for seed in errors if seed in of_base),
+            ]
+        )
+    caption = (
+        "What each change brings: validation error in % (mean over tasks) with all of them, and "
+        "with one taken back; the gain is the mean over seeds of what is lost by that"
+    )
+    headings = ("setting", "with all", "taken back", "valid error", "gain")
+    return [Table("all-tasks-changes", caption, headings, rows)]
+
+
+def _different(one: _Runs, other: _Runs) -> list[str]:
+    """The settings in which two groups differ."""
+    here, there = one.group.first, other.group.first
+    names = dict.fromkeys([*here.settings, *there.settings])
+    return [name for name in names if here.settings.get(name) != there.settings.get(name)]
 
 
 def _swapped_table(runs: Sequence[_Runs], note: str) -> Table:

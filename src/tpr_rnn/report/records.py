@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
-from tpr_rnn.training.compare import settings_of_result
+from tpr_rnn.training.compare import all_settings, settings_of_result
 from tpr_rnn.training.recipe import PRESETS
 from tpr_rnn.training.run_directory import RunDirectory
 
@@ -174,13 +174,18 @@ def _kind(record: Record) -> tuple[str, str, str]:
 
 
 def _label(record: Record, all_kinds: Sequence[Record]) -> str:
-    """The preset, and what distinguishes the record from others of the same preset."""
+    """The preset, and what distinguishes the record from others of the same preset.
+
+    A setting that is as the preset has it needs no words.
+    """
     others = [other for other in all_kinds if other.preset == record.preset]
+    usual = all_settings(PRESETS[record.preset]) if record.preset in PRESETS else {}
     parts = [record.preset]
     if len({other.data for other in others}) > 1:
         parts.append(record.data)
     for name, value in record.settings.items():
-        if any(other.settings.get(name) != value for other in others):
+        differs = any(other.settings.get(name) != value for other in others)
+        if differs and (name not in usual or usual[name] != value):
             parts.append(f"{name} {value}")
     return ", ".join(parts)
 

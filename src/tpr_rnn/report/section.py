@@ -70,8 +70,8 @@ def settings_table(name: str, groups: Sequence[Group], paper: str) -> Table:
     rows = [
         [
             setting,
-            *(_value(group.first.settings.get(setting, "")) for group in others),
-            _value(value),
+            *(setting_value(group.first.settings.get(setting, "")) for group in others),
+            setting_value(value),
         ]
         for setting, value in different.items()
     ]
@@ -112,5 +112,6 @@ def counted(number: int | None, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
-def _value(value: Any) -> str:
+def setting_value(value: Any) -> str:
+    """As it is given on the command line."""
     return str(value).lower() if value is None or isinstance(value, bool) else f"{value}"
