@@ -11,7 +11,6 @@ from tpr_rnn.report.numbers import (
     TASKS,
     Number,
     Spread,
-    failed,
     mean_of_all,
     spread,
 )
@@ -27,10 +26,10 @@ from tpr_rnn.report.published import (
     PaperErrors,
 )
 from tpr_rnn.report.records import Group, Record, group_records
+from tpr_rnn.report.runs import Runs
 from tpr_rnn.report.section import (
     Figure,
     Section,
-    counted,
     data_note,
     filled_note,
     missing_note,
@@ -47,39 +46,19 @@ def belongs(record: Record) -> bool:
     return record.task == "all" and record.whole
 
 
-class _Runs:
-    """The numbers of one group."""
+class _Runs(Runs):
+    """The numbers of one group, with the run that is best by validation."""
 
     def __init__(self, group: Group) -> None:
-        self.group, self.label, self.seeds = group, group.label, group.seeds
         self.best = min(group.records, key=lambda record: record.rank)
-        self.errors = {
-            task: [record.errors.get(task) for record in group.records] for task in TASKS
-        }
-        of_seed = list(zip(*self.errors.values(), strict=True))
-        self.means = [mean_of_all(errors) for errors in of_seed]
-        self.failures = [failed(errors) for errors in of_seed]
-        self.mean, self.failed = spread(self.means), spread(self.failures)
-
-    @property
-    def mean_of_best(self) -> float | None:
-        return self.means[self.group.records.index(self.best)]
-
-    def missing(self) -> dict[int, list[int]]:
-        return {
-            task: [seed for seed, error in zip(self.seeds, errors, strict=True) if error is None]
-            for task, errors in self.errors.items()
-        }
+        errors = {task: [record.errors.get(task) for record in group.records] for task in TASKS}
+        super().__init__(group, errors, mean_of_all([self.best.errors.get(task) for task in TASKS]))
 
 
 def all_tasks(records: Sequence[Record]) -> Section:
     """The section about runs on all tasks."""
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
-    ours = [
-        [each.group.system, each.mean, each.mean_of_best, each.failed, "this report"]
-        for each in runs
-    ]
     curves = [
         Curve(each.label, record.seed, points)
         for each in runs
@@ -92,7 +71,7 @@ def all_tasks(records: Sequence[Record]) -> Section:
             "all-tasks-peers",
             "One model for all tasks: mean over tasks of the error in % (Table 1 of the paper, and "
             "others). Best is the best run (ours: by validation).",
-            ours,
+            [each.row_of_peers() for each in runs],
             JOINT,
             note,
         )
@@ -142,17 +121,9 @@ def all_tasks(records: Sequence[Record]) -> Section:
 
 
 def _headline(runs: _Runs) -> str:
-    if runs.mean is None:
-        return f"`{runs.label}`: no run has all tasks ({counted(len(runs.seeds), 'run')})"
-    deviation = "" if runs.mean.deviation is None else f" ± {runs.mean.deviation:.2f}"
     longest = max(record.seconds for record in runs.group.records)
-    text = f"`{runs.label}`: mean error {runs.mean.mean:.2f}{deviation} % over {len(TASKS)} tasks "
-    text += f"and {counted(runs.mean.count, 'seed')}"
-    if runs.failed is not None:
-        text += f", {runs.failed.mean:.1f} failed tasks a seed"
-    if runs.mean_of_best is not None:
-        text += f", best by validation {runs.mean_of_best:.2f} %"
-    return f"{text}; a run took {duration(longest)} of one core at most"
+    cost = f"a run took {duration(longest)} of one core at most"
+    return runs.headline("no run has all tasks", cost)
 
 
 def _detail_table(name: str, runs: _Runs, note: str) -> Table:

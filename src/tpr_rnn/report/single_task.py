@@ -22,6 +22,7 @@ from tpr_rnn.report.published import (
     PaperRow,
 )
 from tpr_rnn.report.records import Group, Record, group_records
+from tpr_rnn.report.runs import Runs
 from tpr_rnn.report.section import (
     Figure,
     Section,
@@ -41,47 +42,25 @@ def belongs(record: Record) -> bool:
     return record.task.isdigit() and record.whole
 
 
-class _Runs:
-    """The numbers of one group."""
+class _Runs(Runs):
+    """The numbers of one group, with the error of the run that is best by validation, by task."""
 
     def __init__(self, group: Group) -> None:
-        self.group, self.label, self.seeds = group, group.label, group.seeds
-        self.errors: dict[int, list[float | None]] = {}
+        errors: dict[int, list[float | None]] = {}
         self.best: dict[int, float | None] = {}
         for task in TASKS:
-            runs = [group.find(str(task), seed) for seed in self.seeds]
-            self.errors[task] = [None if run is None else run.errors[task] for run in runs]
+            runs = [group.find(str(task), seed) for seed in group.seeds]
+            errors[task] = [None if run is None else run.errors[task] for run in runs]
             there = [run for run in runs if run is not None]
             best = min(there, key=lambda run: run.rank, default=None)
             self.best[task] = None if best is None else best.errors[task]
-        of_seed = list(zip(*self.errors.values(), strict=True))
-        self.mean = spread(mean_of_all(errors) for errors in of_seed)
-        self.failed = spread(failed(errors) for errors in of_seed)
-        self.of_seed = dict(zip(self.seeds, of_seed, strict=True))
-
-    @property
-    def mean_of_best(self) -> float | None:
-        return mean_of_all(list(self.best.values()))
-
-    @property
-    def seconds(self) -> float:
-        return sum(record.seconds for record in self.group.records)
-
-    def missing(self) -> dict[int, list[int]]:
-        return {
-            task: [seed for seed, error in zip(self.seeds, errors, strict=True) if error is None]
-            for task, errors in self.errors.items()
-        }
+        super().__init__(group, errors, mean_of_all(list(self.best.values())))
 
 
 def single_task(records: Sequence[Record]) -> Section:
     """The section about single-task runs."""
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
-    ours = [
-        [each.group.system, each.mean, each.mean_of_best, each.failed, "this report"]
-        for each in runs
-    ]
     note = filled_note(groups)
     return Section(
         "single-task",
@@ -103,7 +82,7 @@ def single_task(records: Sequence[Record]) -> Section:
                 "single-task-peers",
                 "Other systems, a model for each task: mean over tasks of the error in %. "
                 "Best is the mean of the best run of each task (ours: by validation).",
-                ours,
+                [each.row_of_peers() for each in runs],
                 SINGLE,
                 note,
             ),
@@ -124,18 +103,10 @@ def single_task(records: Sequence[Record]) -> Section:
 
 
 def _headline(runs: _Runs) -> str:
-    number = counted(len(runs.group.records), "run")
-    if runs.mean is None:
-        return f"`{runs.label}`: no seed has all tasks yet ({number})"
-    deviation = "" if runs.mean.deviation is None else f" ± {runs.mean.deviation:.2f}"
-    best = runs.mean_of_best
-    count = "" if runs.failed is None else f", {runs.failed.mean:.1f} failed tasks a seed"
-    return (
-        f"`{runs.label}`: mean error {runs.mean.mean:.2f}{deviation} % over {len(TASKS)} tasks and "
-        f"{counted(runs.mean.count, 'seed')}{count}"
-        + ("" if best is None else f", best by validation {best:.2f} %")
-        + f"; {number} took {duration(runs.seconds)} of one core"
-    )
+    records = runs.group.records
+    seconds = sum(record.seconds for record in records)
+    cost = f"{counted(len(records), 'run')} took {duration(seconds)} of one core"
+    return runs.headline("no seed has all tasks yet", cost)
 
 
 def _main_table(runs: Sequence[_Runs], note: str) -> Table:
@@ -169,7 +140,7 @@ def _paper(row: PaperRow) -> list[Cell]:
 def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in runs:
-        for seed, errors in each.of_seed.items():
+        for seed, errors in zip(each.seeds, each.of_seed, strict=True):
             bad = [
                 str(task)
                 for task, error in zip(TASKS, errors, strict=True)
