@@ -3,7 +3,7 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import embedding
+from torch.nn.functional import embedding_bag
 
 
 class SentenceEncoder(nn.Module):
@@ -23,4 +23,8 @@ class SentenceEncoder(nn.Module):
 
     def forward(self, words: Int[Tensor, "u w"]) -> Float[Tensor, "u v"]:
         """Encode sentences."""
-        return (embedding(words, self.word_vectors) * self.position_vectors).sum(dim=1)
+        # Sentences share most of their pairs of a word and a position, so that each pair is
+        # multiplied once, and a sentence only gathers and adds.
+        pairs = (self.word_vectors[:, None] * self.position_vectors).flatten(0, 1)  # d_i * p_i
+        position = torch.arange(words.shape[1], device=words.device)
+        return embedding_bag(words * words.shape[1] + position, pairs, mode="sum")
