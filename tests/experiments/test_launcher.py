@@ -61,6 +61,14 @@ def test_a_grid_is_run_and_not_run_again(data, tmp_path) -> None:
     assert not list((tmp_path / "out").rglob(FAILURE))
 
 
+def test_progress_counts_the_epochs_of_the_fall_too(data, tmp_path) -> None:
+    events = list(launch(jobs(data, tmp_path, 1, fall_epochs="3"), workers=1))
+    told = [event for event in events if isinstance(event, Progressed)]
+    assert [event.epochs for event in told] == [5] * len(told)
+    assert told[-1].epoch == 5
+    assert told[-1].share == 1.0
+
+
 def test_a_record_alone_counts_as_finished(data, tmp_path) -> None:
     (job,) = jobs(data, tmp_path, 1)
     list(launch([job], workers=1))

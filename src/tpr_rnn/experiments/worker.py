@@ -36,6 +36,7 @@ class Progressed:
     """Of its steps; it may end earlier."""
     epoch: int
     epochs: int
+    """At most: with all attempts as long as none has learned the task."""
     valid_error: float | None
     seconds: float
     """Training time, that before an interruption included."""
@@ -128,9 +129,9 @@ def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> E
         elif now - told < PROGRESS_SECONDS:
             continue
         told = now
-        step, epochs = trainer.progress.step, job.config.settings.recipe.epochs
-        share, epoch = step / trainer.steps, step // trainer.steps_per_epoch
-        tell(Progressed(job, share, epoch, epochs, valid_error, run.seconds))
+        step, steps = trainer.progress.step, trainer.steps
+        epoch, epochs = step // trainer.steps_per_epoch, steps // trainer.steps_per_epoch
+        tell(Progressed(job, step / steps, epoch, epochs, valid_error, run.seconds))
     if not run.ended:
         return Interrupted(job)
     result = run.finish()
