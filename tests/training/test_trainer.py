@@ -135,10 +135,6 @@ def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
 
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
-    errors = {1: 0.0, 2: 40.0}
-    monkeypatch.setattr(
-        trainer_module, "score", lambda *_: Scores(1.0, errors, dict.fromkeys(errors, 32))
-    )
     practised: list[list[int]] = []
     real = trainer_module.make_batch
 
@@ -153,17 +149,46 @@ def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
         trainer = make_trainer(epochs=2, focus=0.5, batch_size=16)
         return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
 
-    list(make().run())
+    def answer(batch, logits):  # all of task 1 is right, and half of task 2 is wrong
+        trainer.progress.asked = {"1": 32, "2": 32}
+        trainer.progress.missed = {"2": 16}
+
+    trainer = make()
+    monkeypatch.setattr(trainer, "_count_mistakes", answer)
+    list(trainer.run())
     epochs = (practised[:4], practised[4:])
     assert [sum(batch.count(2) for batch in epoch) for epoch in epochs] == [32, 48]
 
-    stopped, resumed = make(), make()
-    for _ in zip(range(6), stopped.run(), strict=False):  # four steps, an evaluation, a step
+
+def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
+    def make() -> Trainer:
+        trainer = make_trainer(focus=0.5)
+        two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
+        return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
+
+    trainer = make()
+    batch = trainer._batch()
+    logits = trainer.model.eval()(batch).detach()
+    trainer._count_mistakes(batch, logits)
+    wrong = [
+        task
+        for task, word, answer in zip(
+            batch.task.tolist(), logits.argmax(1).tolist(), batch.answer.tolist(), strict=True
+        )
+        if word != answer
+    ]
+    assert trainer.progress.asked == {str(task): batch.task.tolist().count(task) for task in (1, 2)}
+    assert trainer.progress.missed == {str(task): wrong.count(task) for task in set(wrong)}
+
+    trainer, undisturbed = make(), make()
+    for _, _ in zip(range(11), trainer.run(), strict=False):  # 8 steps, an evaluation, 2 steps
         pass
-    resumed.restore(stopped.progress, stopped.tensors())
-    whole, practised[:] = practised[:8], []
+    resumed = make()
+    resumed.restore(trainer.progress, trainer.tensors())
+    list(undisturbed.run())
     list(resumed.run())
-    assert practised == whole[5:]
+    assert resumed.progress.errors == undisturbed.progress.errors
+    assert torch.equal(resumed.optimizer.theta, undisturbed.optimizer.theta)
 
 
 def nan_at(monkeypatch, *calls: int) -> None:

@@ -1,12 +1,14 @@
 """The training loop: the paper's protocol, yielding events and never printing."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import Batch, epoch_order, make_batch, task_shares
@@ -85,8 +87,12 @@ class Progress:
     """The step at which the task was learned, or nearly so, in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""
+    asked: dict[str, int] = field(default_factory=dict)
+    """Training questions since the last evaluation, by task."""
+    missed: dict[str, int] = field(default_factory=dict)
+    """Those of them that were answered wrongly."""
     errors: dict[str, float] = field(default_factory=dict)
-    """The validation errors of the present attempt's last evaluation, by task."""
+    """Wrong answers in percent, by task, in training before the last evaluation of the attempt."""
     halved_at: int | None = None
     perfect: int = 0
     """Evaluations in a row without an error."""
@@ -156,11 +162,11 @@ class Trainer:
         """Put the best weights into the model."""
         self.optimizer.theta.copy_(self._best)
 
-    def tensors(self) -> dict[str, torch.Tensor]:
+    def tensors(self) -> dict[str, Tensor]:
         """The tensors that a resume needs."""
         return {**self.optimizer.state(), "best": self._best}
 
-    def restore(self, progress: Progress, tensors: dict[str, torch.Tensor]) -> None:
+    def restore(self, progress: Progress, tensors: dict[str, Tensor]) -> None:
         """Go on from a saved state."""
         self.progress = progress
         self.optimizer.restore(tensors, progress.step - progress.begun)
@@ -173,16 +179,26 @@ class Trainer:
         # Dropout depends on seed and step alone, so that a resumed run sees the same.
         with torch.random.fork_rng():
             torch.manual_seed(self.seed + now.step * 1_000_003)
-            loss = cross_entropy(self.model(batch), batch.answer)
+            logits = self.model(batch)
+            loss = cross_entropy(logits, batch.answer)
         value = float(loss.detach())
         if not math.isfinite(value):
             return self._give_up_or_restart(value)
+        if self.recipe.focus:
+            self._count_mistakes(batch, logits)
         loss.backward()
         self.optimizer.clip(self.recipe.clip_norm)
         self.optimizer.step(self._rate())
         now.step += 1
         now.loss_sum += value
         return Stepped(now.step, value)
+
+    def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"]) -> None:
+        now = self.progress
+        right = logits.argmax(dim=1) == batch.answer
+        for counts, tasks in ((now.asked, batch.task), (now.missed, batch.task[~right])):
+            for task, count in Counter(tasks.tolist()).items():
+                counts[str(task)] = counts.get(str(task), 0) + count
 
     def _rate(self) -> float:
         now = self.progress
@@ -220,7 +236,10 @@ class Trainer:
         train_loss = now.loss_sum / (now.step - now.evaluated)
         events: list[Event] = [Evaluated(now.step, epoch, self._rate(), train_loss, valid, best)]
         now.evaluated, now.loss_sum = now.step, 0.0
-        now.errors = {str(task): error for task, error in valid.errors.items()}
+        now.errors = {
+            task: 100 * now.missed.get(task, 0) / asked for task, asked in now.asked.items()
+        }
+        now.asked, now.missed = {}, {}
         if best:
             now.best, now.best_step = (valid.error, valid.loss), now.step
             self._best.copy_(self.optimizer.theta)
@@ -289,6 +308,6 @@ class Trainer:
             )
         failed_at, seed = now.step + 1, self._next_seed()
         now.step = now.evaluated = now.begun
-        now.loss_sum, now.errors = 0.0, {}
+        now.loss_sum, now.asked, now.missed, now.errors = 0.0, {}, {}, {}
         self._initialise(seed)
         return Restarted(failed_at, seed, f"the loss became {loss} at step {failed_at}")
