@@ -133,11 +133,11 @@ def test_a_task_gets_its_share_of_an_epoch() -> None:
     assert not len(epoch_order(big, seed=0, epoch=0, shares={1: 0.0, 2: 0.0}))
 
 
-def test_shares_go_by_questions_and_by_the_squares_of_errors() -> None:
+def test_shares_go_by_questions_and_by_errors() -> None:
     data = encode({1: STORIES * 30, 2: STORIES * 10}, build_vocabulary(STORIES), 4)
     assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.0) == {1: 0.75, 2: 0.25}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=1.0) == {1: 0.1, 2: 0.9}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.5) == {1: 0.425, 2: 0.575}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=1.0) == {1: 0.25, 2: 0.75}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.5) == {1: 0.5, 2: 0.5}
     assert task_shares(data, {2: 3.0}, focus=0.5) == {1: 0.375, 2: 0.625}
     assert task_shares(data, {1: 0.0, 2: 0.0}, focus=0.5) == {1: 0.75, 2: 0.25}
     assert task_shares(data, {}, focus=1.0) == {1: 0.75, 2: 0.25}

@@ -96,16 +96,13 @@ def epoch_order(
 def task_shares(data: Encoded, errors: Mapping[int, float], focus: float) -> dict[int, float]:
     """How much of an epoch each task gets: a share goes by errors, the rest by questions.
 
-    Errors are squared, so that a task that is not learned at all counts more than several that
-    are learned but for the last few percent.
-
     Args:
         data: the training questions.
         errors: how much of each task is not learned yet; a task that is not there is learned.
         focus: the share that goes by errors: from 0 (each question counts alike) to 1.
     """
     tasks, questions = np.unique(data.task, return_counts=True)
-    wrong = np.square([errors.get(task, 0.0) for task in tasks.tolist()])
+    wrong = np.array([errors.get(task, 0.0) for task in tasks.tolist()])
     even = questions / questions.sum()
     by_error = wrong / wrong.sum() if wrong.any() else even
     shares = (1 - focus) * even + focus * by_error

@@ -21,8 +21,8 @@ class Recipe:
     batch_size: int = 128
     """Questions in a batch."""
     focus: float = 0.0
-    """Share of an epoch that goes to the tasks by the squares of their errors in the last one, so
-    that what is not learned yet is practised most; the rest goes to all questions alike."""
+    """Share of an epoch that goes to the tasks by their errors in the last one, so that what is
+    not learned yet is practised most; the rest goes to all questions alike."""
     epochs: int = 150
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""
@@ -256,10 +256,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 _OURS,
                 batch_size=128,
                 focus=0.5,
-                epochs=30,
-                attempts=4,
-                learned_below=3.0,
-                fall_epochs=25,
+                epochs=12,
+                attempts=8,
+                learned_below=6.5,
+                fall_epochs=50,
                 learning_rate=0.003,
                 patience=25,
             ),
