@@ -250,7 +250,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "relation_size": 20,
                 "bounded_keys": True,
                 "embedding_scale": 0.1,
-                "symbol_dropout": 0.05,
+                "symbol_dropout": 0.02,
             },
             recipe=replace(
                 _OURS,
@@ -259,7 +259,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 epochs=12,
                 attempts=8,
                 learned_below=6.5,
-                fall_epochs=50,
+                fall_epochs=40,
                 learning_rate=0.003,
                 patience=25,
             ),
