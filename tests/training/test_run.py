@@ -16,7 +16,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.training import run as run_module
 from tpr_rnn.training.recipe import preset
 from tpr_rnn.training.run import Run, RunConfig
-from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.run_directory import RunDirectory, Spent
 from tpr_rnn.training.trainer import Evaluated
 
 
@@ -66,7 +66,7 @@ def comparable(directory):
     result = json.loads((directory / "result.json").read_text())
     metrics = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
     for record in (result, *metrics):
-        del record["seconds"]
+        del record["seconds"], record["cpu_seconds"]
     return (directory / "model.safetensors").read_bytes(), result, metrics
 
 
@@ -96,6 +96,8 @@ def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
     )
     assert set(result["versions"]) == {"python", "tpr-rnn", "torch", "numpy"}
     assert len(result["data_sha256"]) == 64
+    assert result["seconds"] > 0
+    assert result["cpu_seconds"] > 0
     assert result["recipe"]["epochs"] == 6
     assert result["model"]["bounded_keys"] is True
     assert not (undisturbed / "checkpoint.safetensors").exists()
@@ -117,6 +119,16 @@ def test_a_stopped_run_resumes_to_the_same_end(data, undisturbed, tmp_path, step
     assert comparable(tmp_path / "run") == comparable(undisturbed)
 
 
+def test_the_time_before_an_interruption_counts(data, tmp_path) -> None:
+    run = Run.begin(config(data), tmp_path / "run")
+    for _ in run.events(stop=lambda: run.trainer.progress.step >= 5):
+        pass
+    run.directory.save_checkpoint(run.trainer, Spent(1000.0, 600.0))
+    result = finish(Run.resume(tmp_path / "run"))
+    assert 1000 < result["seconds"] < 1600
+    assert 600 < result["cpu_seconds"] < 1000
+
+
 def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monkeypatch) -> None:
     """As after a kill: more was written since the checkpoint than it knows of."""
     run = Run.begin(config(data), tmp_path / "run")
@@ -124,7 +136,7 @@ def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monke
     for event in run.events():
         evaluations += isinstance(event, Evaluated)
         if evaluations == 2:
-            run.directory.save_checkpoint(run.trainer, 1.0)
+            run.directory.save_checkpoint(run.trainer, Spent(1.0, 1.0))
             evaluations += 1
         if evaluations == 5:
             break

@@ -111,7 +111,7 @@ def ablation(records: Sequence[Record]) -> Section:
     for number, group in enumerate(groups):
         variants = _Variants(group)
         name = "ablation" if number == 0 else f"ablation-{number + 1}"
-        seconds = sum(record.seconds for record in group.records)
+        seconds = sum(record.cpu_seconds for record in group.records)
         failures = "; ".join(
             f"{variant} fails at {counted(len(variants.failed(variant)), 'task')}"
             for variant in VARIANTS

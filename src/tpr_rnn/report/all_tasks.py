@@ -121,7 +121,7 @@ def all_tasks(records: Sequence[Record]) -> Section:
 
 
 def _headline(runs: _Runs) -> str:
-    longest = max(record.seconds for record in runs.group.records)
+    longest = max(record.cpu_seconds for record in runs.group.records)
     cost = f"a run took {duration(longest)} of one core at most"
     return runs.headline("no run has all tasks", cost)
 
@@ -235,9 +235,9 @@ def _run_table(runs: Sequence[_Runs], note: str) -> Table:
                     record.valid_error,
                     mean,
                     f"{record.steps:,}",
-                    duration(record.seconds),
+                    duration(record.cpu_seconds),
                     f"{good[0]['step']:,.0f}" if good else "",
-                    duration(good[0]["seconds"]) if good else "",
+                    duration(good[0]["cpu_seconds"]) if good else "",
                 ]
             )
     until = f"to {FAILED_ABOVE:g} %"

@@ -209,7 +209,7 @@ def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:
     colours = dict(zip(dict.fromkeys(curve.label for curve in curves), COLOURS, strict=False))
     sides = (
         ("step", 1.0, "training steps", PAPER_STEPS, "the paper"),
-        ("seconds", 60.0, "minutes", 60 * PAPER_HOURS, f"the paper: {PAPER_HOURS} h"),
+        ("cpu_seconds", 60.0, "minutes of one core", 60 * PAPER_HOURS, f"{PAPER_HOURS} h, a GPU"),
     )
     for axes, (name, unit, heading, mark, text) in zip(panels, sides, strict=True):
         for label, colour in colours.items():

@@ -14,7 +14,7 @@ from tpr_rnn.training.compare import all_settings, settings_of_result
 from tpr_rnn.training.recipe import PRESETS
 from tpr_rnn.training.run_directory import RunDirectory
 
-CURVE_AXES = ("step", "seconds", "valid_error")
+CURVE_AXES = ("step", "cpu_seconds", "valid_error")
 """What a learning curve is drawn from."""
 
 
@@ -58,7 +58,8 @@ class Record:
     valid_error: float
     valid_loss: float
     steps: int
-    seconds: float
+    cpu_seconds: float
+    """Of the processor; records that are older than it have those on the clock."""
     filled: Mapping[str, str]
     new_names: tuple[NewName, ...] = ()
     swapped_names: SwappedNames | None = None
@@ -75,7 +76,7 @@ class Record:
         return self.valid_error, self.valid_loss, self.seed
 
     def curve(self) -> list[dict[str, float]]:
-        """Steps, seconds and validation errors of the evaluations; empty if none were kept."""
+        """Steps, seconds of the processor and validation errors; empty if none were kept."""
         path = self.path.parent / "metrics.jsonl"
         if not path.exists():
             return []
@@ -83,6 +84,7 @@ class Record:
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
             try:
                 content = json.loads(line)
+                content.setdefault("cpu_seconds", content["seconds"])
                 points.append({axis: float(content[axis]) for axis in CURVE_AXES})
             except (ValueError, TypeError, LookupError) as error:
                 raise UserError(f"{path}:{number}: no line of a learning curve") from error
@@ -213,7 +215,7 @@ def _read(path: Path) -> Record:
             # Records that are older than it can still be shown.
             valid_loss=float(content.get("valid_loss", math.inf)),
             steps=content["steps"],
-            seconds=float(content["seconds"]),
+            cpu_seconds=float(content.get("cpu_seconds", content["seconds"])),
             filled=content.get("filled", {}),
             new_names=_new_names(content.get("new_names", {})),
             swapped_names=_swapped_names(content.get("swapped_names")),

@@ -104,7 +104,7 @@ def single_task(records: Sequence[Record]) -> Section:
 
 def _headline(runs: _Runs) -> str:
     records = runs.group.records
-    seconds = sum(record.seconds for record in records)
+    seconds = sum(record.cpu_seconds for record in records)
     cost = f"{counted(len(records), 'run')} took {duration(seconds)} of one core"
     return runs.headline("no seed has all tasks yet", cost)
 
@@ -146,7 +146,9 @@ def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
                 for task, error in zip(TASKS, errors, strict=True)
                 if error is not None and error > FAILED_ABOVE
             ]
-            seconds = sum(record.seconds for record in each.group.records if record.seed == seed)
+            seconds = sum(
+                record.cpu_seconds for record in each.group.records if record.seed == seed
+            )
             tasks = sum(error is not None for error in errors)
             rows.append(
                 [

@@ -123,7 +123,7 @@ def _mean(numbers: Spread | None) -> float | None:
 
 
 def _headline(names: _Names) -> str:
-    seconds = max(record.seconds for record in names.group.records)
+    seconds = max(record.cpu_seconds for record in names.group.records)
     first, *_, last = names.trained
     known, new = names.accuracies(first, True), names.accuracies(last, False)
     less = [one - other for one, other in zip(known, new, strict=True)]

@@ -23,7 +23,7 @@ from tpr_rnn.training.compare import Difference, all_settings, first_difference
 from tpr_rnn.training.generalisation import Examiner
 from tpr_rnn.training.recipe import DEFAULT, Preset, preset_name
 from tpr_rnn.training.recipe import preset as find_preset
-from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.run_directory import RunDirectory, Spent
 from tpr_rnn.training.trainer import Evaluated, Event, Restarted, Trainer
 
 CHECKPOINT_SECONDS = 10.0
@@ -126,7 +126,7 @@ class Run:
             seed=config.seed,
             device=self.device,
         )
-        self.seconds = 0.0
+        self.spent = Spent()
 
     @staticmethod
     def begin(config: RunConfig, directory: Path) -> "Run":
@@ -152,7 +152,7 @@ class Run:
                 f"{config.data or 'the generated stories'}: no longer what the run in {directory} "
                 "was begun with; bring the old data back, or begin a new run"
             )
-        run.seconds = run.directory.load_checkpoint(run.trainer)
+        run.spent = run.directory.load_checkpoint(run.trainer)
         run.directory.drop_metrics_after(run.trainer.progress.evaluated)
         return run
 
@@ -161,12 +161,16 @@ class Run:
 
         When `stop` returns True the state is saved and the events end early.
         """
-        start = time.monotonic() - self.seconds
+        before = self.spent
+        start, cpu_start = time.monotonic(), time.process_time()
         saved = time.monotonic()
         with self.directory.locked(), _tiny_is_zero():
             try:
                 for event in self.trainer.run():
-                    self.seconds = time.monotonic() - start
+                    self.spent = Spent(
+                        before.seconds + time.monotonic() - start,
+                        before.cpu_seconds + time.process_time() - cpu_start,
+                    )
                     if isinstance(event, Evaluated):
                         self._record(event)
                     elif isinstance(event, Restarted):  # what came of NaN is not kept
@@ -213,7 +217,7 @@ class Run:
             {
                 "step": event.step,
                 "epoch": event.epoch,
-                "seconds": round(self.seconds, 2),
+                **{name: round(seconds, 2) for name, seconds in self.spent._asdict().items()},
                 "rate": event.rate,
                 "train_loss": event.train_loss,
                 "valid_loss": event.valid.loss,
@@ -223,7 +227,7 @@ class Run:
         )
 
     def _save(self) -> None:
-        self.directory.save_checkpoint(self.trainer, self.seconds)
+        self.directory.save_checkpoint(self.trainer, self.spent)
 
     def _reader(self) -> Reader:
         cap = self.config.settings.recipe.cap
@@ -256,7 +260,7 @@ class Run:
             "steps": progress.step,
             "best_step": progress.best_step,
             "stopped": progress.stopped,
-            "seconds": round(self.seconds, 1),
+            **{name: round(seconds, 1) for name, seconds in self.spent._asdict().items()},
             "threads": config.threads,
             "device": config.device,
             "attempts": progress.attempt,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors.torch import save
 
@@ -23,6 +23,15 @@ from tpr_rnn.training.trainer import Progress, Trainer
 
 class Busy(UserError):
     """Another process is working on the run."""
+
+
+class Spent(NamedTuple):
+    """The time that a run took, before interruptions included."""
+
+    seconds: float = 0.0
+    """On the clock."""
+    cpu_seconds: float = 0.0
+    """Of the processor: what it would take on a core of its own, with nothing else running."""
 
 
 class RunDirectory:
@@ -97,26 +106,29 @@ class RunDirectory:
                 break
         write_atomically(path, "".join(kept).encode())
 
-    def save_checkpoint(self, trainer: Trainer, seconds: float) -> None:
+    def save_checkpoint(self, trainer: Trainer, spent: Spent) -> None:
         """Write the whole state of a run, in one file and in one step."""
-        metadata = {"progress": json.dumps(asdict(trainer.progress)), "seconds": str(seconds)}
+        times = {name: str(seconds) for name, seconds in spent._asdict().items()}
+        metadata = {"progress": json.dumps(asdict(trainer.progress)), **times}
         tensors = {name: tensor.cpu() for name, tensor in trainer.tensors().items()}
         write_atomically(self.path / "checkpoint.safetensors", save(tensors, metadata))
 
-    def load_checkpoint(self, trainer: Trainer) -> float:
-        """Bring a trainer to the saved state; return the seconds that it took to get there.
+    def load_checkpoint(self, trainer: Trainer) -> Spent:
+        """Bring a trainer to the saved state; return the time that it took to get there.
 
         A run that was killed before its first checkpoint starts at the beginning.
         """
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
-            return 0.0
+            return Spent()
         try:
             metadata, tensors = read_tensors(path)
             progress = json.loads(metadata["progress"])
             progress["best"] = tuple(progress["best"])
             trainer.restore(Progress(**progress), tensors)
-            return float(metadata["seconds"])
+            seconds = float(metadata["seconds"])
+            # A checkpoint that is older than the count of the processor's time has an upper bound.
+            return Spent(seconds, float(metadata.get("cpu_seconds", seconds)))
         except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise UserError(
                 f"{path}: cannot be resumed from ({str(error).splitlines()[0]}); "
