@@ -5,6 +5,7 @@ import json
 import threading
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 
 from analysis.handmade import handmade_reader, task_1_reader
@@ -268,13 +269,23 @@ def test_the_interface_is_described_and_the_description_loads_nothing(client) ->
     assert client.get("/docs").status_code == 404
 
 
+def visitor(leaves: asyncio.Event | None = None) -> Request:
+    """Somebody who waits for an answer until it is time to leave."""
+
+    async def receive() -> dict[str, str]:
+        await (leaves or asyncio.Event()).wait()
+        return {"type": "http.disconnect"}
+
+    return Request({"type": "http"}, receive)
+
+
 def test_who_comes_when_all_places_are_taken_is_sent_away(monkeypatch) -> None:
     monkeypatch.setattr(limits, "WAITING", 1)
     go = threading.Event()
 
     async def crowd() -> list[object]:
         desk = Desk()
-        asked = [asyncio.create_task(desk.do(go.wait)) for _ in range(3)]
+        asked = [asyncio.create_task(desk.do(visitor(), go.wait)) for _ in range(3)]
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_later(0.1, go.set)
         return await asyncio.gather(*asked, return_exceptions=True)
@@ -284,11 +295,48 @@ def test_who_comes_when_all_places_are_taken_is_sent_away(monkeypatch) -> None:
     assert isinstance(refused, BusyError)
 
 
-def test_a_busy_explorer_says_so(service, monkeypatch) -> None:
+def test_the_work_of_those_who_have_gone_is_not_done(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "WAITING", 1)
+    go, done = threading.Event(), []
+
+    def work(who: str) -> str:
+        done.append(who)
+        go.wait()
+        return who
+
+    async def crowd() -> list[object]:
+        desk, leaves = Desk(), asyncio.Event()
+        begun = asyncio.create_task(desk.do(visitor(leaves), work, "begun"))
+        while not done:
+            await asyncio.sleep(0.001)
+        waited = asyncio.create_task(desk.do(visitor(leaves), work, "waited"))
+        await asyncio.sleep(0)
+        leaves.set()
+        await asyncio.wait([waited], timeout=5)
+        stayed = asyncio.create_task(desk.do(visitor(), work, "stayed"))  # there is a place again
+        asyncio.get_running_loop().call_later(0.1, go.set)
+        return await asyncio.gather(begun, waited, stayed, return_exceptions=True)
+
+    begun, waited, stayed = asyncio.run(crowd())
+    assert (begun, stayed) == ("begun", "stayed")
+    assert isinstance(waited, ClientDisconnect)
+    assert done == ["begun", "stayed"]
+
+
+def test_a_busy_explorer_says_so_and_still_describes_its_model(service, monkeypatch) -> None:
     monkeypatch.setattr(limits, "WAITING", -1)
-    answer = TestClient(create_app(service)).get("/api/model")
+    client = TestClient(create_app(service))
+    answer = client.post("/api/check", json={"texts": []})
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
+    assert client.get("/api/model").status_code == 200
+
+
+def test_the_model_is_described_before_anybody_asks(monkeypatch) -> None:
+    service = Service(task_1_reader(), "handmade")
+    monkeypatch.setattr("tpr_rnn.explorer.questions.tell", None)
+    assert TestClient(create_app(service)).get("/api/model").json()["name"] == "handmade"
+    assert service.suggest(STORY) == ["Where is John?", "Where is Mary?"]
 
 
 def test_an_ablated_reader_leaves_the_model_alone() -> None:

@@ -26,8 +26,8 @@ class Service:
     """What to call the model."""
 
     def __post_init__(self) -> None:
-        """Refuse a model without a memory at once."""
-        _ = self.reader.memory_model
+        """Describe the model at once: that takes its time, and refuses one without a memory."""
+        _ = self.description
 
     @cached_property
     def description(self) -> messages.Described:
