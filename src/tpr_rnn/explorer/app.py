@@ -20,12 +20,13 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.schema import Answer
 from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.errors import UserError
-from tpr_rnn.explorer import messages
+from tpr_rnn.explorer import messages, wording
 from tpr_rnn.explorer.desk import BusyError, Desk
 from tpr_rnn.explorer.protection import Protection
 from tpr_rnn.explorer.service import Service, in_words
 
 PAGE = Path(__file__).parent / "page"
+# What an address of the description may answer; 404 and 405 are those of all others.
 REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"description": "The model cannot read this.", "model": messages.Problem},
     413: {"description": "The request is too large.", "model": messages.Problem},
@@ -100,13 +101,13 @@ def _add_api(app: FastAPI, service: Service) -> None:
 
     @app.post("/api/parse")
     async def parse(request: Request, pasting: messages.Pasting) -> messages.Parsed:
-        """Read stories from a text, in the bAbI format or a sentence a line."""
+        """Read stories from a text, in the bAbI format or in plain sentences."""
         return await desk.do(request, service.parse, pasting.text)
 
     @app.post("/api/check")
     async def check(request: Request, checking: messages.Checking) -> messages.Checked:
         """Find the words that the model does not know, and known ones that are spelt alike."""
-        return await desk.do(request, service.check, checking.texts)
+        return await desk.do(request, service.check, checking)
 
     @app.post("/api/questions")
     async def questions(request: Request, about: messages.About) -> messages.Suggested:
@@ -134,10 +135,8 @@ def _add_refusals(app: FastAPI) -> None:
         return _problem(400, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def not_as_described(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return _problem(422, f"{place}: {first['msg']}")
+    async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
+        return _problem(422, wording.not_as_described(error.errors()[0]))
 
     @app.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> JSONResponse:

@@ -1,7 +1,7 @@
 // The view of the memory: a slider over the sentences, the graph, and the same in words.
 
 import { byId, html, percent, probability, set, svg } from "./dom.js";
-import { createGraph } from "./graph.js";
+import { createGraph, wayOf } from "./graph.js";
 import { isNode } from "./likeness.js";
 
 const PARTS = ["e1", "e2", "r1", "r2", "r3"];
@@ -27,9 +27,24 @@ export function createMemory(onWatch) {
     byId("moment").replaceChildren(...describe(traced.trace, told));
     last = [traced, told];
     draw(traced, told);
+    const stops = way(traced, told);
+    byId("way").hidden = !stops.length;
+    byId("way").replaceChildren("The question’s way: ", ...stops);
     byId("changes").replaceChildren(...changes(traced, told));
-    byId("held").replaceChildren(...held(traced, told));
+    const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
+    byId("count").textContent = arrows.length === 1 ? "1 arrow" : `${arrows.length} arrows`;
+    byId("held").replaceChildren(...arrows.map((arrow) => held(traced, arrow)));
   };
+}
+
+/** The question's way in words, also where it leads through no box of the graph. */
+function way({ trace, why }, told) {
+  return wayOf(trace, told).flatMap(({ sign, node }, step) => {
+    const name = step === 0 ? trace.question.parts.n.name.text : why.steps[step - 1].name;
+    const elsewhere = step === 0 ? " (in no box)" : " (a mixture)";
+    return [step === 0 ? null : " → ", html("span", { class: "badge" }, sign), " ", name,
+      node === null && name !== "nothing" ? html("i", {}, elsewhere) : null].filter(Boolean);
+  });
 }
 
 function describe({ sentences, skipped, question }, told) {
@@ -63,18 +78,14 @@ function piece(kind, sign, likeness, names) {
   return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
 }
 
-function held({ trace, names }, told) {
-  const arrows = told === 0 ? [] : [...trace.sentences[told - 1].held].reverse();
-  if (!arrows.length) return [html("tr", {}, html("td", { colspan: 5 }, "Nothing."))];
-  return arrows.map(({ source, target, relation, operation, strength, sentence }) => {
-    const name = trace.relations[relation].name.text;
-    return html("tr", {},
-      html("td", {}, names[source]), html("td", {}, names[target]),
-      html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
-      html("td", { class: "figure" }, percent(strength)),
-      html("td", { class: "figure", title: trace.sentences[sentence].text },
-        String(trace.skipped + sentence + 1)));
-  });
+function held({ trace, names }, { source, target, relation, operation, strength, sentence }) {
+  const name = trace.relations[relation].name.text;
+  return html("tr", {},
+    html("td", {}, names[source]), html("td", {}, names[target]),
+    html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
+    html("td", { class: "figure" }, percent(strength)),
+    html("td", { class: "figure", title: trace.sentences[sentence].text },
+      String(trace.skipped + sentence + 1)));
 }
 
 /** What the lines of the graph mean, for the operations that the model has. */
@@ -86,7 +97,7 @@ export function showLegend(operations) {
     added: "+ added by this sentence",
     removed: "− removed by this sentence",
     opposite: "the opposite (less than nothing)",
-    way: "the question’s way: ? 1 2 3",
+    way: "the question’s way: ? 1 2 3, where it goes from box to box",
   };
   const shown = [...operations, "added", "removed", "opposite", "way"];
   byId("legend").replaceChildren(...shown.map((kind) => {
