@@ -243,6 +243,15 @@ def test_what_does_not_fit_into_the_table_can_be_scrolled_to(page) -> None:
     assert "Kept: 100% is what one sentence leaves" in page.text("#memory")
 
 
+def test_an_entity_without_a_name_is_explained(page) -> None:
+    page.open(STORY)
+    page.shows("#held", "office")
+    assert not page.one("#nameless").is_displayed()
+    page.open(["Mary went to the."])
+    page.becomes(lambda: "[e2 of 1]" in page.texts(".node text"))
+    assert page.one("#nameless").is_displayed()
+
+
 def test_nodes_keep_their_places(page) -> None:
     page.open(STORY)
     page.shows("#held", "office")
@@ -437,10 +446,12 @@ def test_one_operation_stays_on(page) -> None:
 def test_skipping_to_the_memory_leaves_the_story_in_the_address(page) -> None:
     page.open(STORY, "Where is Mary?")
     page.shows("#verdict", "office")
-    address = page.browser.current_url
+    address, pages = page.browser.current_url, "return history.length"
+    before = page.browser.execute_script(pages)
     page.one(".skip").send_keys(Keys.ENTER)
     assert page.browser.switch_to.active_element.get_attribute("id") == "views"
     assert page.browser.current_url == address
+    assert page.browser.execute_script(pages) == before  # nothing to go back from
     page.browser.execute_script("location.hash = 'views'")
     page.becomes(lambda: page.browser.current_url == address)
     assert page.story() == STORY

@@ -1,10 +1,9 @@
 // The view of the memory: a slider over the sentences, the graph, and the same in words.
 
+import { PARTS } from "./compare.js";
 import { byId, html, percent, probability, set, svg } from "./dom.js";
 import { createGraph, wayOf } from "./graph.js";
 import { isNode } from "./likeness.js";
-
-const PARTS = ["e1", "e2", "r1", "r2", "r3"];
 
 /** The view; `onWatch(told)` when the slider moves. */
 export function createMemory(onWatch) {
@@ -30,6 +29,7 @@ export function createMemory(onWatch) {
     const stops = way(traced, told);
     byId("way").hidden = !stops.length;
     byId("way").replaceChildren("The question’s way: ", ...stops);
+    byId("nameless").hidden = !traced.names.some((name) => name.startsWith("["));
     byId("changes").replaceChildren(...changes(traced, told));
     const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
     byId("count").textContent = arrows.length === 1 ? "1 arrow" : `${arrows.length} arrows`;
@@ -52,8 +52,8 @@ function describe({ sentences, skipped, question }, told) {
   const { text, parts } = sentences[told - 1];
   return [
     html("b", {}, `${skipped + told}. `), text,
-    html("span", { class: "reading" }, "read as ", ...PARTS.flatMap((part) =>
-      [html("i", {}, part), ` ${parts[part].name.text || "–"} `])),
+    html("span", { class: "reading" }, "read as ", ...Object.entries(PARTS).flatMap(([part, meaning]) =>
+      [html("i", { title: meaning }, part), ` ${parts[part].name.text || "–"} `])),
     question && html("span", { class: "reading" }, "asked now, the answer is ",
       html("b", {}, question.along[told - 1].word),
       ` (${probability(question.along[told - 1].probability)})`),
