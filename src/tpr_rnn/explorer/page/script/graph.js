@@ -81,10 +81,13 @@ export function wayOf({ sentences, question }, told) {
   if (!question || told === 0 || told < sentences.length) return [];
   const { n } = question.parts;
   const likenesses = [{ ...n, node: n.group }, ...question.steps.map(({ retrieved }) => retrieved)];
-  return likenesses.map((likeness, step) => ({
-    sign: step === 0 ? "?" : `${likeness.cosine < 0 ? "−" : ""}${step}`,
-    node: isNode(likeness) ? likeness.node : null,
-  }));
+  return likenesses.map((likeness, step) => {
+    const opposite = isNode(likeness) && likeness.cosine < 0;
+    return {
+      sign: `${opposite ? "−" : ""}${step === 0 ? "?" : step}`,
+      node: isNode(likeness) ? likeness.node : null,
+    };
+  });
 }
 
 /** The arrows by key: what is held, and what the last sentence took away and brought. */

@@ -40,7 +40,8 @@ export function createMemory(onWatch) {
 /** The question's way in words, also where it leads through no box of the graph. */
 function way({ trace, why }, told) {
   return wayOf(trace, told).flatMap(({ sign, node }, step) => {
-    const name = step === 0 ? trace.question.parts.n.name.text : why.steps[step - 1].name;
+    const start = trace.question.parts.n.name.text || "the question";
+    const name = step === 0 ? start : why.steps[step - 1].name;
     const elsewhere = step === 0 ? " (in no box)" : " (a mixture)";
     return [step === 0 ? null : " → ", html("span", { class: "badge" }, sign), " ", name,
       node === null && name !== "nothing" ? html("i", {}, elsewhere) : null].filter(Boolean);
