@@ -67,6 +67,29 @@ def test_a_mixture_is_called_so(reader) -> None:
     assert lines[4].endswith("% told by 1: Mary went to the kitchen.")
 
 
+def test_what_is_taken_away_in_a_mixture_has_a_minus(reader) -> None:
+    where = reader.vocabulary.number("where")
+    with torch.no_grad():  # asks from mary without john, for where they are and where they were
+        reader.model.inference.entity_weight[0, where, ENTITIES.index("john")] = -GAIN
+        reader.model.inference.relation_weight[0, where, 1] = GAIN / 2
+    lines = list(explain(trace(reader, STORY, "Where is Mary?")))
+    assert "office - garden + kitchen." in lines[1] or "- garden + office + kitchen." in lines[1]
+
+
+def test_the_opposite_of_an_entity_is_called_so(reader) -> None:
+    with torch.no_grad():  # asks for less than nothing of where mary is
+        reader.model.inference.relation_weight[0, reader.vocabulary.number("is"), 0] = -GAIN
+    lines = list(explain(trace(reader, STORY, "Where is Mary?")))
+    assert lines[1] == "  1. From mary the memory leads to the opposite of office."
+
+
+def test_an_entity_without_a_name_is_no_mixture(reader) -> None:
+    found = trace(reader, STORY, "Where is Mary?")
+    nodes = tuple(dataclasses.replace(node, name=Name("", 0.0)) for node in found.nodes)
+    lines = list(explain(dataclasses.replace(found, nodes=nodes)))
+    assert lines[1] == "  1. From mary the memory leads to [e2 of 3]."
+
+
 def test_no_story_is_no_reason(reader) -> None:
     lines = list(explain(trace(reader, [], "Where is Mary?")))
     assert lines[1:] == ["  Nothing was told, so this is a guess."]

@@ -207,6 +207,8 @@ def test_the_prompt(trained, story) -> None:
     assert re.search(r"office +\d+\.\d\d%", done.stdout)
     assert "never seen the word 'bob'" in done.stdout
     assert "hallway" in done.stdout
+    done = run("ask", str(trained), input="Mary went to the office. Where is Mary?\n")
+    assert re.search(r"office +\d+\.\d\d%", done.stdout)
     assert run("ask", str(trained), input="Mary went home\n").returncode == 0
 
 

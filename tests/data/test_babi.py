@@ -143,8 +143,14 @@ def test_a_story_to_ask_about_may_be_numbered_or_not(tmp_path) -> None:
     path = tmp_path / "story.txt"
     path.write_text("Mary went home.\n\nJohn left.\n")
     assert read_plain_story(path) == ["Mary went home.", "John left."]
+    path.write_text("Mary went home. John left!  Really?! He left . .\nMr.X left\n")
+    assert read_plain_story(path) == [
+        "Mary went home.", "John left!", "Really?!", "He left . .", "Mr.X left"
+    ]  # fmt: skip
     path.write_text("1 Mary went home.\n2 Where is Mary?\thome\t1\n3 John left.\n")
     assert read_plain_story(path) == ["Mary went home.", "John left."]
+    path.write_text("1 Mary went home. John left.\n")  # what is numbered stays as it is
+    assert read_plain_story(path) == ["Mary went home. John left."]
     path.write_text(TWO_STORIES)
     with pytest.raises(UserError, match="holds 2 stories"):
         read_plain_story(path)

@@ -4,18 +4,24 @@ import json
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+import torch
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from analysis.handmade import task_1_reader
+from analysis.handmade import GAIN, task_1_reader
 from explorer.browser import chromium, installed, served, wait_until
 
 pytestmark = pytest.mark.skipif(
     not installed(), reason="no Chromium here; `make test-browser` installs one where it may"
 )
+OVERHANG = """
+  const within = (one) => one.scrollWidth - one.clientWidth;
+  const cut = [...document.querySelectorAll('.tabs, .operations, .scroll')].map(within);
+  return Math.max(document.documentElement.scrollWidth - window.innerWidth, ...cut);
+"""
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
-WIDE, PHONE = (1280, 900), (360, 740)
+WIDE, PHONES = (1280, 900), ((320, 640), (360, 740))
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +87,24 @@ class Page:
             wait_until(self.browser, holds)
         except Exception as error:
             raise AssertionError(f"seen: {seen()!r}") from error
+
+    def style(self, selector: str, name: str) -> str:
+        return self.browser.execute_script(
+            "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]",
+            selector,
+            name,
+        )
+
+    def said(self) -> dict[str, str]:
+        """What stands behind the # of the address."""
+        behind = parse_qs(urlsplit(self.browser.current_url).fragment)
+        return {name: value for name, (value,) in behind.items()}
+
+    def paste(self, text: str) -> None:
+        self.button("Paste …").click()
+        field = self.labelled("Text of the story")
+        self.browser.execute_script("arguments[0].value = arguments[1]", field, text)
+        self.button("Take it").click()
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.browser.get_log("browser")]
@@ -172,6 +196,62 @@ def test_the_slider_shows_the_memory_after_each_sentence(page) -> None:
     page.shows("#moment", "2. John went to the garden.")
 
 
+def test_the_way_of_the_question_is_drawn_from_box_to_box(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#way", "? mary → 1 office → 2 nothing → 3 nothing")
+    assert page.texts(".node .step text") == ["?", "1"]
+    assert len(page.texts("#graph path.way")) == 1
+    page.labelled("One sentence back").click()
+    page.becomes(lambda: not page.one("#way").is_displayed())
+    assert page.texts("#graph path.way") == []
+
+
+def test_a_mixture_is_in_no_box_and_an_opposite_has_a_minus(page) -> None:
+    reader = task_1_reader()
+    number, inference = reader.vocabulary.number, reader.model.inference
+    with torch.no_grad():  # "is" asks without two others, "was" for less than nothing
+        for other in (1, 2):
+            inference.entity_weight[0, number("is"), other] = -2 * GAIN
+        inference.relation_weight[0, number("was"), 1] = -GAIN
+    with served(reader, "mixed") as address:
+        mixed = Page(page.browser, address)
+        mixed.open([*STORY, "Sandra went to the bedroom."], "Where is Mary?")
+        mixed.shows("#way", "+ office (a mixture) → 2 nothing")
+        assert "(in no box) → 1 - " in mixed.text("#way")
+        assert mixed.texts(".node .step text") == []
+        assert mixed.texts("#graph path.way") == []
+        mixed.open(STORY, "Where was Mary?")
+        mixed.shows("#way", "? mary → −1 the opposite of kitchen →")
+        assert mixed.texts(".node .step text") == ["?", "−1"]
+
+
+def test_what_does_not_fit_into_the_table_can_be_scrolled_to(page) -> None:
+    people = ("Mary", "John", "Sandra", "Daniel")
+    places = ("kitchen", "garden", "office", "hallway", "bedroom", "bathroom", "garden", "office")
+    page.open(
+        [f"{who} went to the {where}." for who, where in zip(people * 2, places, strict=True)]
+    )
+    page.shows("#count", "14 arrows")
+    region = page.one(".scroll")
+    hidden = "return arguments[0].scrollHeight - arguments[0].clientHeight"
+    assert page.browser.execute_script(hidden, region) > 0
+    region.send_keys(Keys.END)
+    top = "return arguments[0].scrollTop"
+    page.becomes(lambda: page.browser.execute_script(top, region) > 0)
+    heading = page.one(".scroll th")
+    assert abs(heading.rect["y"] - region.rect["y"]) < 1  # still there
+    assert "Kept: 100% is what one sentence leaves" in page.text("#memory")
+
+
+def test_an_entity_without_a_name_is_explained(page) -> None:
+    page.open(STORY)
+    page.shows("#held", "office")
+    assert not page.one("#nameless").is_displayed()
+    page.open(["Mary went to the."])
+    page.becomes(lambda: "[e2 of 1]" in page.texts(".node text"))
+    assert page.one("#nameless").is_displayed()
+
+
 def test_nodes_keep_their_places(page) -> None:
     page.open(STORY)
     page.shows("#held", "office")
@@ -237,6 +317,30 @@ def test_an_unknown_word_is_marked_and_mended(page) -> None:
     page.becomes(lambda: page.texts("#sentences mark") == [])
 
 
+def test_what_is_of_before_is_marked(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    assert page.style(".before", "visibility") == "hidden"
+    page.labelled("Question").send_keys(Keys.BACKSPACE, "s")
+    page.becomes(lambda: page.style("#answer .before", "visibility") == "visible")
+    page.becomes(lambda: page.style("#views .before", "visibility") == "visible")
+    for part in ("#verdict", "#guesses", "#memory"):
+        page.becomes(lambda part=part: page.style(part, "opacity") == "0.35")
+    page.becomes(lambda: page.style(".meta", "visibility") == "hidden")
+    page.shows("#question-words", "never seen marys")
+    page.labelled("Question").send_keys(Keys.BACKSPACE)
+    page.becomes(lambda: page.style(".before", "visibility") == "hidden")
+    page.becomes(lambda: page.style("#verdict", "opacity") == "1")
+    page.becomes(lambda: page.style(".meta", "visibility") == "visible")
+
+
+def test_without_anything_read_there_is_no_before(page) -> None:
+    page.open(["Marie flew."])
+    page.shows("#story-words", "marie")
+    assert page.text("#verdict") == "No answer yet."
+    assert page.style(".before", "visibility") == "hidden"
+
+
 def test_markup_is_text(page) -> None:
     attack = "<img src=x onerror=alert(1)>"
     page.open([attack, "Mary went to the kitchen."], f"Where is <b>{attack}?")
@@ -262,14 +366,39 @@ def test_a_pasted_file_can_be_leafed_through(page) -> None:
     assert "story 2 of 2" in page.text("#shelf")
 
 
+def test_prose_is_pasted(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.paste("Mary went to the kitchen. John moved to the garden. Where is John?")
+    page.becomes(lambda: page.story() == ["Mary went to the kitchen.", "John moved to the garden."])
+    page.shows("#verdict", "garden")
+    page.paste("Marie flew to the kitchen.")
+    page.shows("#story-words", "flew")
+    page.becomes(lambda: page.style("#answer .before", "visibility") == "visible")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty story; expected a sentence a line"),
+        ("Mary " * 60, "sentence 1 has 299 characters; 200 can be taken at a time"),
+        ("Mary left. " * 301, "the story has 301 sentences; 300 can be taken at a time"),
+    ],
+    ids=["nothing", "a long sentence", "many sentences"],
+)
+def test_limits_are_told_in_plain_words(page, text, message) -> None:
+    page.open([])
+    page.paste(text)
+    page.shows("#paste-problem", message)
+    if text:
+        page.open(text.strip().replace(". ", ".\n").split("\n"))
+        page.shows("#problem", message)
+    assert all("/api/" in complaint for complaint in page.complaints())
+
+
 def test_a_link_shows_all_of_it_again(page) -> None:
     page.open(STORY, "Where was Mary?", off="backlink", at="2", view="compare", part="r1")
     page.shows("#pair", "r1, the relation of write")
-    said = {
-        key: value[0]
-        for key, value in parse_qs(urlsplit(page.browser.current_url).fragment).items()
-    }
-    assert said == {
+    assert page.said() == {
         "story": "\n".join(STORY), "question": "Where was Mary?", "off": "backlink", "at": "2",
         "view": "compare", "part": "r1",
     }  # fmt: skip
@@ -291,6 +420,41 @@ def test_a_link_to_a_told_story_knows_the_truth(page) -> None:
 def test_a_strange_link_does_no_harm(page) -> None:
     page.open(STORY, view="nowhere", part="e9", off="all", at="99", task="77", seed="x")
     page.shows("#held", "office")
+    assert page.said() == {"story": "\n".join(STORY)}
+
+
+@pytest.mark.parametrize(
+    ("off", "stays"),
+    [("write,write,nonsense", "write,move"), ("move", "move"), ("backlink,move,write", None)],
+)
+def test_page_and_address_agree_on_the_operations(page, off, stays) -> None:
+    page.open(STORY, "Where is Mary?", off=off)
+    page.shows("#held", "mary")
+    assert page.said().get("off") == stays
+    boxes = page.browser.find_elements(By.CSS_SELECTOR, "#operations input:not(:checked)")
+    assert len(boxes) == len((stays or "").split(",")) - (stays is None)
+
+
+def test_one_operation_stays_on(page) -> None:
+    page.open(STORY, "Where is Mary?", off="write,move")
+    page.shows("#ablated", "Without write and move")
+    page.one("#operations .backlink input").click()
+    assert page.one("#operations .backlink input").is_selected()
+    assert page.said()["off"] == "write,move"
+
+
+def test_skipping_to_the_memory_leaves_the_story_in_the_address(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#verdict", "office")
+    address, pages = page.browser.current_url, "return history.length"
+    before = page.browser.execute_script(pages)
+    page.one(".skip").send_keys(Keys.ENTER)
+    assert page.browser.switch_to.active_element.get_attribute("id") == "views"
+    assert page.browser.current_url == address
+    assert page.browser.execute_script(pages) == before  # nothing to go back from
+    page.browser.execute_script("location.hash = 'views'")
+    page.becomes(lambda: page.browser.current_url == address)
+    assert page.story() == STORY
 
 
 def test_questions_that_fit_are_offered(page) -> None:
@@ -301,14 +465,14 @@ def test_questions_that_fit_are_offered(page) -> None:
     assert page.texts('#chips .chip[aria-pressed="true"]') == ["Where is John?"]
 
 
-def test_a_phone_has_room_for_all_of_it(address) -> None:
-    with chromium(*PHONE, dark=True) as browser:
-        page = Page(browser, address).open(STORY, "Where is Mary?")
+@pytest.mark.parametrize("size", PHONES)
+def test_a_phone_has_room_for_all_of_it(address, size) -> None:
+    with chromium(*size, dark=True) as browser:
+        page = Page(browser, address).open(STORY * 4, "Where is Mary?")
         page.shows("#verdict", "office")
         for view in ("memory", "path", "compare"):
             page.one(f"#tab-{view}").click()
-            overhang = "return document.documentElement.scrollWidth - window.innerWidth"
-            assert browser.execute_script(overhang) <= 0
+            assert browser.execute_script(OVERHANG) <= 0
         background = "return getComputedStyle(document.body).backgroundColor"
         assert browser.execute_script(background) == "rgb(18, 22, 27)"
         assert page.complaints() == []

@@ -15,8 +15,8 @@ import pytest
 from analysis.handmade import task_1_reader
 from tpr_rnn import pretrained
 from tpr_rnn.cli import main
+from tpr_rnn.explorer import server
 from tpr_rnn.explorer.app import PAGE
-from tpr_rnn.explorer.server import _is_unspecified
 from tpr_rnn.models.lstm import LSTMReaderConfig
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.registry import make_model
@@ -60,8 +60,17 @@ def test_a_port_that_is_taken_is_named(run, capsys) -> None:
         port = taken.getsockname()[1]
         assert explore(run, "--port", port) == 2
     error = capsys.readouterr().err
-    assert f"cannot listen on 127.0.0.1 port {port}" in error
+    assert f"cannot listen on 127.0.0.1 port {port} (Address already in use)" in error
     assert "--port 0 takes any that is free" in error
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1", "::g", "a" * 64, "http://x"])
+def test_a_host_that_is_not_here_is_named(run, capsys, host) -> None:
+    assert explore(run, "--host", host, "--port", 0) == 2
+    error = capsys.readouterr().err
+    assert f"cannot listen on '{host}'" in error
+    assert "such as 127.0.0.1" in error
+    assert "--port" not in error
 
 
 def test_a_port_that_cannot_be_is_refused(run, capsys) -> None:
@@ -86,8 +95,13 @@ def test_without_a_run_it_needs_the_model_that_ships(run, monkeypatch, tmp_path,
     monkeypatch.setattr(pretrained, "DIRECTORY", tmp_path)
     assert explore() == 2
     assert "no model ships with this version" in capsys.readouterr().err
+    served = []
+    monkeypatch.setattr(server, "serve", lambda service, *_, **__: served.append(service))
     monkeypatch.setattr(pretrained, "DIRECTORY", run)
-    assert pretrained.load_pretrained().vocabulary == task_1_reader().vocabulary
+    assert explore() == 0
+    (service,) = served
+    assert service.name == "the model that ships with tpr-rnn"
+    assert service.reader.vocabulary == task_1_reader().vocabulary
 
 
 def test_a_missing_library_is_named_with_the_way_to_install_it(run, monkeypatch, capsys) -> None:
@@ -106,7 +120,7 @@ def test_a_missing_library_is_named_with_the_way_to_install_it(run, monkeypatch,
 
 @pytest.mark.parametrize(("host", "all_of_them"), [("0.0.0.0", True), ("::", True), ("me", False)])
 def test_only_a_wildcard_answers_to_every_name(host, all_of_them) -> None:
-    assert _is_unspecified(host) == all_of_them
+    assert server._is_unspecified(host) == all_of_them
 
 
 def test_the_page_has_no_script_or_style_inside_and_nothing_from_elsewhere() -> None:

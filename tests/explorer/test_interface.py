@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import re
 import threading
+from pathlib import Path
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 
 from analysis.handmade import handmade_reader, task_1_reader
 from tpr_rnn import trace
 from tpr_rnn.data import simulator
 from tpr_rnn.explorer import limits
-from tpr_rnn.explorer.app import create_app
+from tpr_rnn.explorer.app import REFUSALS, create_app
 from tpr_rnn.explorer.desk import BusyError, Desk
 from tpr_rnn.explorer.messages import Traced
 from tpr_rnn.explorer.protection import LOCAL
@@ -115,19 +118,19 @@ def test_questions_fit_the_story(client) -> None:
 
 
 def test_unknown_words_come_with_known_ones(client) -> None:
-    texts = ["Mary went to the kitchn.", "Mary <b>flew</b>", "Mary " * 9]
-    assert client.post("/api/check", json={"texts": texts}).json() == {
+    typed = {"story": ["Mary went to the kitchn.", "Mary " * 9], "question": "Who <b>flew</b>?"}
+    assert client.post("/api/check", json=typed).json() == {
         "unknown": [
             {"word": "kitchn", "nearest": ["kitchen"]},
+            {"word": "who", "nearest": ["where"]},
             {"word": "<b>flew</b>", "nearest": []},
-        ],
-        "too_long": [2],
+        ]
     }
 
 
 def test_only_so_many_unknown_words_are_looked_up(client) -> None:
-    texts = [f"kitche{number}" for number in range(limits.CORRECTED + 1)]
-    unknown = client.post("/api/check", json={"texts": texts}).json()["unknown"]
+    story = [f"kitche{number}" for number in range(limits.CORRECTED + 1)]
+    unknown = client.post("/api/check", json={"story": story}).json()["unknown"]
     assert [bool(word["nearest"]) for word in unknown] == [True] * limits.CORRECTED + [False]
 
 
@@ -138,11 +141,12 @@ def test_stories_are_read_from_a_text(client) -> None:
     assert found[0]["questions"][0]["answer"] == "home"
     plain = client.post("/api/parse", json={"text": " Mary left.\n\nJohn left.\r\n"}).json()
     assert plain["stories"] == [{"sentences": ["Mary left.", "John left."], "questions": []}]
-    asked = client.post("/api/parse", json={"text": "Mary left.\nWho left?"}).json()["stories"]
-    assert asked[0]["sentences"] == ["Mary left."]
-    assert asked[0]["questions"] == [
-        {"text": "Who left?", "answer": None, "after": 1, "supports": []}
-    ]
+    for text in ("Mary left.\nWho left?", "Mary left. Who left?"):
+        (asked,) = client.post("/api/parse", json={"text": text}).json()["stories"]
+        assert asked["sentences"] == ["Mary left."]
+        assert asked["questions"] == [
+            {"text": "Who left?", "answer": None, "after": 1, "supports": []}
+        ]
 
 
 WRONG = {
@@ -150,8 +154,18 @@ WRONG = {
     "many unknown words": (400, "and 2 more", {"story": [f"x{n}" for n in range(12)]}),
     "no words": (400, "has 0 words", {"story": [" "]}),
     "too many words": (400, "reads 1 to 8", {"question": "is " * 9}),
-    "too many sentences": (422, "at most 300", {"story": ["Mary"] * 301}),
-    "too many characters": (422, "at most 200", {"question": "a" * 201}),
+    "too many sentences": (
+        422,
+        "the story has 301 sentences; 300 can be taken at a time",
+        {"story": ["Mary"] * 301},
+    ),
+    "a long sentence": (
+        422,
+        "sentence 2 has 201 characters; 200 can be taken at a time",
+        {"story": ["Mary left.", "a" * 201]},
+    ),
+    "a long question": (422, "the question has 201 characters; 200", {"question": "a" * 201}),
+    "an empty sentence": (422, "sentence 1 is empty; expected some words", {"story": [""]}),
     "wrong type": (422, "body.story", {"story": "Mary left."}),
     "no question": (422, "body.question", {"question": None}),
     "operation": (422, "'write', 'move' or 'backlink'", {"operations": ["forget"]}),
@@ -173,8 +187,15 @@ def test_what_is_wrong_is_named(client, status, message, change) -> None:
     ("text", "message"),
     [
         ("1 Mary left.\n3 John left.", "the text:2: the line is numbered 3"),
-        (" \n", "the text: an empty story"),
+        ("", "the text: an empty story; expected"),
+        (" \n", "the text: an empty story; expected"),
+        ("1 Mary left.\n" * 101, "the text has 101 stories; 100 can be taken at a time"),
+        ("Mary left. " * 301, "the story has 301 sentences; 300 can be taken at a time"),
+        ("Mary left. " * 2 + "a" * 201, "sentence 3 has 201 characters; 200 can be taken"),
+        ("Mary left. " + "a" * 200 + "?", "the question has 201 characters; 200 can be taken"),
+        ("1 Mary left.\n1 " + "a" * 201, "story 2: sentence 1 has 201 characters; 200 can"),
     ],
+    ids=["numbers", "empty", "blank", "stories", "sentences", "sentence", "question", "second"],
 )
 def test_a_text_that_is_no_story_is_refused(client, text, message) -> None:
     answer = client.post("/api/parse", json={"text": text})
@@ -182,10 +203,12 @@ def test_a_text_that_is_no_story_is_refused(client, text, message) -> None:
     assert message in answer.json()["error"]
 
 
-def test_too_many_stories_are_refused(client) -> None:
-    text = "1 Mary left.\n" * (limits.STORIES + 1)
-    answer = client.post("/api/parse", json={"text": text})
-    assert (answer.status_code, "100 can be taken" in answer.text) == (400, True)
+def test_a_text_that_is_too_long_is_refused(client) -> None:
+    answer = client.post("/api/parse", json={"text": "a" * (limits.TEXT + 1)})
+    assert answer.status_code == 422
+    assert answer.json()["error"] == (
+        "the text has 60,001 characters; 60,000 can be taken at a time"
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,13 +249,21 @@ def test_addresses_that_do_not_exist(client, method, path, status) -> None:
     assert list(answer.json()) == ["error"]
 
 
+def test_every_refusal_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text()
+    (listed,) = re.findall(r"Whatever is refused is answered by .*?\n\n", text, re.DOTALL)
+    assert [int(status) for status in re.findall(r"\b[45]\d\d\b", listed)] == sorted(
+        {*REFUSALS, 404, 405, 500}
+    )
+
+
 def test_a_fault_is_told_in_the_same_form(service, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("not for users")
 
     monkeypatch.setattr(Service, "check", broken)
     client = TestClient(create_app(service), raise_server_exceptions=False)
-    answer = client.post("/api/check", json={"texts": []})
+    answer = client.post("/api/check", json={"story": []})
     assert answer.status_code == 500
     assert "not for users" not in answer.json()["error"]
 
@@ -268,13 +299,23 @@ def test_the_interface_is_described_and_the_description_loads_nothing(client) ->
     assert client.get("/docs").status_code == 404
 
 
+def visitor(leaves: asyncio.Event | None = None) -> Request:
+    """Somebody who waits for an answer until it is time to leave."""
+
+    async def receive() -> dict[str, str]:
+        await (leaves or asyncio.Event()).wait()
+        return {"type": "http.disconnect"}
+
+    return Request({"type": "http"}, receive)
+
+
 def test_who_comes_when_all_places_are_taken_is_sent_away(monkeypatch) -> None:
     monkeypatch.setattr(limits, "WAITING", 1)
     go = threading.Event()
 
     async def crowd() -> list[object]:
         desk = Desk()
-        asked = [asyncio.create_task(desk.do(go.wait)) for _ in range(3)]
+        asked = [asyncio.create_task(desk.do(visitor(), go.wait)) for _ in range(3)]
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_later(0.1, go.set)
         return await asyncio.gather(*asked, return_exceptions=True)
@@ -284,11 +325,48 @@ def test_who_comes_when_all_places_are_taken_is_sent_away(monkeypatch) -> None:
     assert isinstance(refused, BusyError)
 
 
-def test_a_busy_explorer_says_so(service, monkeypatch) -> None:
+def test_the_work_of_those_who_have_gone_is_not_done(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "WAITING", 1)
+    go, done = threading.Event(), []
+
+    def work(who: str) -> str:
+        done.append(who)
+        go.wait()
+        return who
+
+    async def crowd() -> list[object]:
+        desk, leaves = Desk(), asyncio.Event()
+        begun = asyncio.create_task(desk.do(visitor(leaves), work, "begun"))
+        while not done:
+            await asyncio.sleep(0.001)
+        waited = asyncio.create_task(desk.do(visitor(leaves), work, "waited"))
+        await asyncio.sleep(0)
+        leaves.set()
+        await asyncio.wait([waited], timeout=5)
+        stayed = asyncio.create_task(desk.do(visitor(), work, "stayed"))  # there is a place again
+        asyncio.get_running_loop().call_later(0.1, go.set)
+        return await asyncio.gather(begun, waited, stayed, return_exceptions=True)
+
+    begun, waited, stayed = asyncio.run(crowd())
+    assert (begun, stayed) == ("begun", "stayed")
+    assert isinstance(waited, ClientDisconnect)
+    assert done == ["begun", "stayed"]
+
+
+def test_a_busy_explorer_says_so_and_still_describes_its_model(service, monkeypatch) -> None:
     monkeypatch.setattr(limits, "WAITING", -1)
-    answer = TestClient(create_app(service)).get("/api/model")
+    client = TestClient(create_app(service))
+    answer = client.post("/api/check", json={"story": []})
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
+    assert client.get("/api/model").status_code == 200
+
+
+def test_the_model_is_described_before_anybody_asks(monkeypatch) -> None:
+    service = Service(task_1_reader(), "handmade")
+    monkeypatch.setattr("tpr_rnn.explorer.questions.tell", None)
+    assert TestClient(create_app(service)).get("/api/model").json()["name"] == "handmade"
+    assert service.suggest(STORY) == ["Where is John?", "Where is Mary?"]
 
 
 def test_an_ablated_reader_leaves_the_model_alone() -> None:

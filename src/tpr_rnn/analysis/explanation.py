@@ -84,18 +84,25 @@ def explain(trace: Trace) -> Iterator[str]:
 
 
 def _found(trace: Trace, step: Step) -> str:
-    """The name of what a step found, or the names of what it is mixed of."""
-    if step.retrieved.node is None:
+    """The name of what a step found: a node, its opposite, or what it is mixed of."""
+    found = step.retrieved
+    if found.node is None:
         return "nothing"
-    if step.retrieved.name:
-        return node_name(trace, step.retrieved.node)
+    if found.is_node:
+        name = node_name(trace, found.node)
+        return name if found.cosine > 0 else f"the opposite of {name}"
     shares: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for origin in step.origins:
         shares[origin.node] = shares.get(origin.node, 0.0) + origin.share
-    mixed = [node for node in shares if shares[node] >= NOTABLE and trace.nodes[node].name.text]
+        weights[origin.node] = weights.get(origin.node, 0.0) + origin.weight
+    mixed = [node for node in shares if shares[node] >= NOTABLE]
     mixed.sort(key=lambda node: -shares[node])
-    names = [node_name(trace, node) for node in mixed[:MENTIONED]]
-    return " + ".join(names) or "something without a name"
+    terms = (
+        f" {'+' if weights[node] > 0 else '-'} {node_name(trace, node)}"
+        for node in mixed[:MENTIONED]
+    )
+    return "".join(terms).removeprefix(" +").strip() or "something without a name"
 
 
 def sources(trace: Trace, step: Step) -> list[Source]:

@@ -98,9 +98,9 @@ def _title(trace: Trace) -> str:
 def _draw_node(axes: Any, trace: Trace, node: int, place: Place) -> Any:
     """A box with the node's name and the inference steps that found it."""
     steps = [
-        str(number)
+        str(number) if step.retrieved.cosine > 0 else f"{number} (the opposite)"
         for number, step in enumerate(trace.question.steps if trace.question else (), start=1)
-        if step.retrieved.node == node and step.retrieved.name
+        if step.retrieved.node == node and step.retrieved.is_node
     ]
     text = node_name(trace, node)
     if steps:

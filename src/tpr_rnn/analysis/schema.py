@@ -7,7 +7,7 @@ is said to be a node, from a cosine of `naming.MAJORITY` on; `naming` says how n
 from dataclasses import dataclass
 from typing import Any
 
-from tpr_rnn.analysis.naming import Name
+from tpr_rnn.analysis.naming import MAJORITY, Name
 from tpr_rnn.memory import Operation
 
 DIGITS = 6
@@ -35,6 +35,11 @@ class Likeness:
     """How much of the node it holds: 1 is the node as it was told, -1 its opposite, 0 none."""
     name: str
     """That of the node if the vector is mostly its direction and it has one, else empty."""
+
+    @property
+    def is_node(self) -> bool:
+        """Whether the vector is that node, or its opposite, and not only a little like it."""
+        return self.node is not None and abs(self.cosine) >= MAJORITY
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def ask(
     run: RunArgument = None,
     *,
     story: Annotated[
-        Path | None, Parameter(help="File with the story, one sentence a line.")
+        Path | None, Parameter(help="File with the story: sentences, or lines with bAbI's numbers.")
     ] = None,
     question: Annotated[
         str | None, Parameter(help="The question; absent: a prompt to type into.")
@@ -111,8 +111,10 @@ def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> 
 
 
 def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Console") -> int:
+    from tpr_rnn.data.babi import split_sentences
+
     console.print(
-        "Type a story, one sentence a line; a line that ends in ? is a question about it.\n"
+        "Type a story; a sentence that ends in ? is a question about it.\n"
         "story shows it, undo takes the last sentence back, new starts over, words lists what the "
         "model knows, quit ends."
     )
@@ -142,21 +144,22 @@ def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Con
             case "words":
                 console.print(", ".join(reader.vocabulary.words[1:]))
             case _:
-                _take_line(line, reader, sentences, explain, console)
+                for text in split_sentences(line):
+                    _take(text, reader, sentences, explain, console)
 
 
-def _take_line(
-    line: str, reader: "Reader", sentences: list[str], explain: bool, console: "Console"
+def _take(
+    text: str, reader: "Reader", sentences: list[str], explain: bool, console: "Console"
 ) -> None:
     try:
-        if line.endswith("?"):
-            _show_answers(reader.answer(sentences, line), console)
+        if text.endswith("?"):
+            _show_answers(reader.answer(sentences, text), console)
             if explain:
                 from tpr_rnn.analysis.trace import trace
 
-                _show_explanation(trace(reader, sentences, line), console)
+                _show_explanation(trace(reader, sentences, text), console)
         else:
-            reader.check([line])
-            sentences.append(line)
+            reader.check([text])
+            sentences.append(text)
     except UserError as error:
         console.print(str(error))

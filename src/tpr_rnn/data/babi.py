@@ -7,6 +7,7 @@
 A line with a tab is a question with its answer and the numbers of its supporting lines.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +38,7 @@ def read_stories(path: Path) -> list[Story]:
 
 
 def read_plain_story(path: Path) -> list[str]:
-    """Read one story to ask about: a sentence a line, with or without bAbI's line numbers."""
+    """Read one story to ask about: plain sentences, or lines with bAbI's numbers."""
     stories = parse_told(_decoded_lines(path), name=str(path))
     if len(stories) > 1:
         raise UserError(f"{path}: holds {len(stories)} stories; expected one to ask about")
@@ -45,14 +46,19 @@ def read_plain_story(path: Path) -> list[str]:
 
 
 def parse_told(lines: Iterable[str], name: str) -> list[Story]:
-    """Parse lines of the bAbI format, or of one story with a sentence a line and no numbers."""
+    """Parse lines of the bAbI format, or of one story in plain sentences."""
     stripped = [line.strip() for line in lines]
     told = [line for line in stripped if line]
     if not told:
         raise UserError(f"{name}: an empty story; expected a sentence a line")
     if told[0].split()[0].isdigit():
         return parse_stories(stripped, name)
-    return [Story(tuple(told), ())]
+    return [Story(tuple(sentence for line in told for sentence in split_sentences(line)), ())]
+
+
+def split_sentences(line: str) -> list[str]:
+    """The sentences and questions of a line, which end in . ! or ? (or in India's danda)."""
+    return re.split(r"(?<=[.!?।])\s+(?=[^\s.!?।])", line)
 
 
 def parse_stories(lines: Iterable[str], name: str) -> list[Story]:

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse
 from starlette.staticfiles import StaticFiles
 
@@ -19,12 +20,13 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.schema import Answer
 from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.errors import UserError
-from tpr_rnn.explorer import messages
+from tpr_rnn.explorer import messages, wording
 from tpr_rnn.explorer.desk import BusyError, Desk
 from tpr_rnn.explorer.protection import Protection
 from tpr_rnn.explorer.service import Service, in_words
 
 PAGE = Path(__file__).parent / "page"
+# What an address of the description may answer; 404 and 405 are those of all others.
 REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"description": "The model cannot read this.", "model": messages.Problem},
     413: {"description": "The request is too large.", "model": messages.Problem},
@@ -65,19 +67,19 @@ def _add_api(app: FastAPI, service: Service) -> None:
     @app.get("/api/model")
     async def model() -> messages.Described:
         """Describe the model: its size, its words, the tasks whose words it knows."""
-        return await desk.do(lambda: service.description)
+        return service.description
 
     @app.post("/api/answer")
-    async def answer(asking: messages.Asking) -> messages.Answered:
+    async def answer(request: Request, asking: messages.Asking) -> messages.Answered:
         """Answer a question about a story."""
-        found = await desk.do(service.answer, asking)
+        found = await desk.do(request, service.answer, asking)
         return messages.Answered(
             answer=found[0].word,
             answers=tuple(Answer(*guess) for guess in found),
         )
 
     @app.post("/api/trace", response_model=messages.Traced)
-    async def trace(tracing: messages.Tracing) -> Response:
+    async def trace(request: Request, tracing: messages.Tracing) -> Response:
         """Follow a story, and a question about it, through the memory."""
 
         def traced() -> bytes:
@@ -86,30 +88,32 @@ def _add_api(app: FastAPI, service: Service) -> None:
             # Not by the model of the message: checking each number again takes its time.
             return json.dumps({"trace": found.as_json(), **words}).encode()
 
-        return Response(await desk.do(traced), media_type="application/json")
+        return Response(await desk.do(request, traced), media_type="application/json")
 
     @app.get("/api/story")
     async def story(
+        request: Request,
         task: Annotated[int, Query(ge=min(TASK_NAMES), le=max(TASK_NAMES))],
         seed: Annotated[int, Query(ge=0, lt=2**32)] = 0,
     ) -> messages.Generated:
         """Tell a story of one of the 20 tasks, with its questions and their true answers."""
-        return await desk.do(service.generate, task, seed)
+        return await desk.do(request, service.generate, task, seed)
 
     @app.post("/api/parse")
-    async def parse(pasting: messages.Pasting) -> messages.Parsed:
-        """Read stories from a text, in the bAbI format or a sentence a line."""
-        return await desk.do(service.parse, pasting.text)
+    async def parse(request: Request, pasting: messages.Pasting) -> messages.Parsed:
+        """Read stories from a text, in the bAbI format or in plain sentences."""
+        return await desk.do(request, service.parse, pasting.text)
 
     @app.post("/api/check")
-    async def check(checking: messages.Checking) -> messages.Checked:
+    async def check(request: Request, checking: messages.Checking) -> messages.Checked:
         """Find the words that the model does not know, and known ones that are spelt alike."""
-        return await desk.do(service.check, checking.texts)
+        return await desk.do(request, service.check, checking)
 
     @app.post("/api/questions")
-    async def questions(about: messages.About) -> messages.Suggested:
+    async def questions(request: Request, about: messages.About) -> messages.Suggested:
         """Suggest questions that fit a story."""
-        return messages.Suggested(questions=tuple(await desk.do(service.suggest, about.story)))
+        fitting = await desk.do(request, service.suggest, about.story)
+        return messages.Suggested(questions=tuple(fitting))
 
 
 def _add_page(app: FastAPI) -> None:
@@ -131,10 +135,8 @@ def _add_refusals(app: FastAPI) -> None:
         return _problem(400, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def not_as_described(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return _problem(422, f"{place}: {first['msg']}")
+    async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
+        return _problem(422, wording.not_as_described(error.errors()[0]))
 
     @app.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> JSONResponse:
@@ -144,6 +146,10 @@ def _add_refusals(app: FastAPI) -> None:
     @app.exception_handler(BusyError)
     async def busy(_: Request, __: BusyError) -> JSONResponse:
         return _problem(503, "too many are asking at once; try again", {"retry-after": "1"})
+
+    @app.exception_handler(ClientDisconnect)
+    async def gone(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # as others call it; nobody hears it
 
     @app.exception_handler(Exception)
     async def broken(_: Request, error: Exception) -> JSONResponse:

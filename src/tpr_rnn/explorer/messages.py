@@ -95,9 +95,9 @@ class Generated(KnownStory):
 
 
 class Pasting(Message):
-    """A text with stories: in the bAbI format, or a sentence a line."""
+    """A text with stories in the bAbI format, or with one in plain sentences."""
 
-    text: str = Field(min_length=1, max_length=limits.TEXT)
+    text: str = Field(max_length=limits.TEXT)
 
 
 class Parsed(Message):
@@ -107,12 +107,10 @@ class Parsed(Message):
 
 
 class Checking(Message):
-    """Sentences and questions as they are being typed."""
+    """A story, and perhaps a question about it, as they are being typed."""
 
-    texts: Annotated[
-        list[Annotated[str, Field(max_length=limits.CHARACTERS)]],
-        Field(max_length=limits.SENTENCES + 1),
-    ]
+    story: Sentences
+    question: Sentence | None = None
 
 
 class UnknownWord(Message):
@@ -124,12 +122,10 @@ class UnknownWord(Message):
 
 
 class Checked(Message):
-    """What the model cannot read."""
+    """What the model has never seen."""
 
     unknown: tuple[UnknownWord, ...]
-    """Words that it does not know, in the order in which they come."""
-    too_long: tuple[int, ...]
-    """Texts with more words than it reads, counted from 0."""
+    """In the order in which they come."""
 
 
 class About(Message):

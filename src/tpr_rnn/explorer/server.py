@@ -1,6 +1,8 @@
 """The explorer's process: a socket on this machine, and a browser that looks at it."""
 
+import errno
 import ipaddress
+import os
 import socket
 import threading
 import webbrowser
@@ -16,6 +18,8 @@ from tpr_rnn.explorer.service import Service
 
 BACKLOG = 128
 """Connections that may wait to be taken."""
+TAKEN = (errno.EADDRINUSE, errno.EACCES)
+"""What a system says of a port that somebody else has, or that is not for everybody."""
 PATIENCE = 3
 """Seconds that requests under way get when the explorer is ended."""
 
@@ -56,9 +60,15 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        raise UserError(
-            f"cannot listen on {host} port {port} ({error}); --port 0 takes any that is free"
-        ) from error
+        number = error.errno if isinstance(error, OSError) else None
+        if number in TAKEN:
+            reason = f"{host} port {port} ({os.strerror(number)}); --port 0 takes any that is free"
+        else:
+            reason = (
+                f"{host!r}; --host takes an address of this machine, such as 127.0.0.1, a name "
+                "that stands for one, or 0.0.0.0 for all of them"
+            )
+        raise UserError(f"cannot listen on {reason}") from error
 
 
 def _is_unspecified(host: str) -> bool:

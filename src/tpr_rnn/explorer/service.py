@@ -11,9 +11,9 @@ from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.babi import Story, parse_told
 from tpr_rnn.data.simulator import TASK_NAMES, tell
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
-from tpr_rnn.errors import UserError
 from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.questions import FittingQuestions
+from tpr_rnn.explorer.wording import check_sizes
 from tpr_rnn.models.reader import Answer, Reader
 
 
@@ -26,8 +26,8 @@ class Service:
     """What to call the model."""
 
     def __post_init__(self) -> None:
-        """Refuse a model without a memory at once."""
-        _ = self.reader.memory_model
+        """Describe the model at once: that takes its time, and refuses one without a memory."""
+        _ = self.description
 
     @cached_property
     def description(self) -> messages.Described:
@@ -69,30 +69,23 @@ class Service:
         )
 
     def parse(self, text: str) -> messages.Parsed:
-        """The stories of a text in the bAbI format, or the one of a text with a sentence a line."""
-        stories = parse_told(text.split("\n"), name="the text")
-        if len(stories) > limits.STORIES:
-            raise UserError(
-                f"the text has {len(stories)} stories; {limits.STORIES} can be taken at a time"
-            )
-        return messages.Parsed(stories=tuple(_asked(_known(story)) for story in stories))
+        """The stories of a text in the bAbI format, or the one of a text in plain sentences."""
+        told = parse_told(text.split("\n"), name="the text")
+        stories = tuple(_asked(_known(story)) for story in told)
+        check_sizes(stories)
+        return messages.Parsed(stories=stories)
 
-    def check(self, texts: Sequence[str]) -> messages.Checked:
+    def check(self, checking: messages.Checking) -> messages.Checked:
         """Which words the model does not know, with those that it knows instead."""
-        words = [tokenize(text) for text in texts]
-        unknown = self.reader.vocabulary.unknown(word for text in words for word in text)
+        texts = [*checking.story, checking.question or ""]
+        unknown = self.reader.vocabulary.unknown(word for text in texts for word in tokenize(text))
         return messages.Checked(
             unknown=tuple(
                 messages.UnknownWord(
                     word=word, nearest=self._nearest(word) if place < limits.CORRECTED else ()
                 )
                 for place, word in enumerate(unknown)
-            ),
-            too_long=tuple(
-                place
-                for place, text in enumerate(words)
-                if len(text) > self.reader.model.config.words
-            ),
+            )
         )
 
     def suggest(self, story: Sequence[str]) -> list[str]:

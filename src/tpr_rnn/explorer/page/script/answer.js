@@ -8,6 +8,13 @@ const GOOD_FOR = {
   backlink: "stores the way back",
 };
 
+/** The operations to switch off if that can be, else null: move needs write, and one must stay. */
+export function permitted(off, operations) {
+  const gone = operations.filter((name) =>
+    off.includes(name) || (name === "move" && off.includes("write")));
+  return gone.length < operations.length ? gone : null;
+}
+
 /** The switches; `onSwitch(operation, on)`. */
 export function createOperations(operations, onSwitch) {
   const switches = {};

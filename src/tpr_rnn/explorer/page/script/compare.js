@@ -2,7 +2,8 @@
 
 import { byId, html } from "./dom.js";
 
-const PARTS = {
+/** The representations to compare, with what they mean. */
+export const PARTS = {
   e1: "e1, the entity that a sentence starts from",
   e2: "e2, the entity that it leads to",
   r1: "r1, the relation of write",

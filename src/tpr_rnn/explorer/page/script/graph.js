@@ -5,7 +5,12 @@ import { curve, layOut } from "./layout.js";
 import { isNode } from "./likeness.js";
 
 const LEAST = 0.15; // weaker changes are not drawn
-const LABEL = { write: 0.3, move: 0.44, backlink: 0.3, "+": 0.62, "−": 0.5 }; // where on its arrow
+// Where on its arrow a label stands: those of neighbours must not lie upon each other.
+const LABEL = {
+  "": { write: 0.3, move: 0.44, backlink: 0.3 },
+  "+": { write: 0.56, move: 0.64, backlink: 0.72 },
+  "−": { write: 0.42, move: 0.5, backlink: 0.58 },
+};
 const NAMED = 22; // letters of an arrow's name
 const FEW = 8; // so many arrows have room for their names, more only when they are pointed at
 
@@ -46,9 +51,10 @@ export function createGraph(host) {
     const width = Math.max(300, host.clientWidth);
     const { places, height } = layOut(traced, width);
     set(picture, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": described(traced, told) });
-    const found = told === trace.sentences.length && trace.question ? wayOf(trace) : [];
-    const ways = found.slice(1).map(({ node }, step) => [found[step].node, node]);
-    keep(layers.way, new Map(ways.filter(([from, to]) => from !== to).map(([from, to]) =>
+    const found = wayOf(trace, told);
+    const ways = found.slice(1).map(({ node }, step) => [found[step].node, node])
+      .filter(([from, to]) => from !== null && to !== null && from !== to);
+    keep(layers.way, new Map(ways.map(([from, to]) =>
       [`way ${from} ${to}`, curve(places[from], places[to])])),
     () => svg("path", { class: "way" }),
     (element, { path }) => set(element, { d: path }));
@@ -67,12 +73,21 @@ export function createGraph(host) {
   };
 }
 
-/** The nodes of the question's way, each with its sign: where it starts, and what each step found. */
-function wayOf({ question, nodes }) {
-  const start = nodes.findIndex(({ name }) => name.text && name.text === question.parts.n.name.text);
-  const steps = question.steps.map(({ retrieved }, step) =>
-    ({ sign: step + 1, node: isNode(retrieved) ? retrieved.node : -1 }));
-  return [{ sign: "?", node: start }, ...steps].filter(({ node }) => node >= 0);
+/**
+ * The stops of the question's way at the end of a story, each with its sign: where it starts, and what
+ * each step found. A mixture of nodes, of which none is the most, has no node.
+ */
+export function wayOf({ sentences, question }, told) {
+  if (!question || told === 0 || told < sentences.length) return [];
+  const { n } = question.parts;
+  const likenesses = [{ ...n, node: n.group }, ...question.steps.map(({ retrieved }) => retrieved)];
+  return likenesses.map((likeness, step) => {
+    const opposite = isNode(likeness) && likeness.cosine < 0;
+    return {
+      sign: `${opposite ? "−" : ""}${step === 0 ? "?" : step}`,
+      node: isNode(likeness) ? likeness.node : null,
+    };
+  });
 }
 
 /** The arrows by key: what is held, and what the last sentence took away and brought. */
@@ -125,7 +140,7 @@ function updateArrow(element, arrow) {
   set(head, { d: strength < 0
     ? `M${x - way * 7} ${y - 7}v14`
     : `M${x} ${y}l${-way * 9} -5v10z`, class: strength < 0 ? "head bar" : "head" });
-  const [labelX, labelY] = at(LABEL[sign] ?? LABEL[operation]);
+  const [labelX, labelY] = at(LABEL[sign][operation]);
   set(text, { x: labelX, y: labelY + 4 });
   const [first, second] = text.children;
   first.textContent = number;
@@ -148,8 +163,8 @@ function updateNode(element, { x, y, half, label, name, steps, unborn, told }) {
   text.textContent = label;
   tooltip.textContent = name;
   badges.replaceChildren(...steps.map((step, place) => svg("g", {
-    class: "step", transform: `translate(${half - 6 - 19 * (steps.length - 1 - place)}, -17)`,
-  }, svg("circle", { r: 9 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
+    class: "step", transform: `translate(${half - 6 - 21 * (steps.length - 1 - place)}, -17)`,
+  }, svg("circle", { r: 10 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
 }
 
 function described({ trace, names }, told) {

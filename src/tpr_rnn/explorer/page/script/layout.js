@@ -4,7 +4,8 @@
 const ROW = 58;
 const TOP = 34;
 const LETTER = 8.2;
-const SIDE = 20; // room for arrows beside a column
+const SIDE = 28; // least room for arrows beside a column
+const MARGIN = 16; // room for their numbers
 
 /** Places for the nodes of a trace in a picture of this width. */
 export function layOut(traced, width) {
@@ -24,7 +25,7 @@ export function layOut(traced, width) {
     const label = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
     const half = (label.length * LETTER + 24) / 2;
     places[node] = {
-      label, half, side,
+      label, half, side, room: edge - MARGIN,
       x: side === 0 ? edge + half : width - edge - half,
       y: TOP + ROW * (row + (rows - column.length) / 2),
       from: Math.min(...nodes[node].members.map(([sentence]) => sentence)),
@@ -54,7 +55,8 @@ export function curve(from, to, kind) {
   if (from === to) y2 = to.y - shift - 10;
   const x1 = from.x + out * from.half;
   const x2 = to.x + out * (to.half + 3);
-  const far = Math.min(64, 22 + Math.abs(y2 - y1) / 5) * out;
+  // A curve goes three quarters of the way to where it is drawn.
+  const far = Math.min(64, 22 + Math.abs(y2 - y1) / 5, from.room / 0.75) * out;
   const edge = out < 0 ? Math.min(x1, x2) : Math.max(x1, x2);
   return points(x1, y1, edge + far, y1, edge + far, y2, x2, y2, -out);
 }

@@ -1,9 +1,9 @@
 // The explorer: what is told and asked is the state; everything on the page follows from it.
 
 import { readAddress, writeAddress } from "./address.js";
-import { createOperations, showAnswer, showChips } from "./answer.js";
+import { createOperations, permitted, showAnswer, showChips } from "./answer.js";
 import { call } from "./api.js";
-import { createCompare } from "./compare.js";
+import { createCompare, PARTS } from "./compare.js";
 import { byId, html } from "./dom.js";
 import { createField, hasWord, replaceWord } from "./field.js";
 import {
@@ -16,6 +16,8 @@ import { createTabs } from "./tabs.js";
 import { showUnknown } from "./words.js";
 
 const PAUSE = 120; // milliseconds without a key before what was typed is read
+const PATIENCE = 1000; // the same before a word that may only be half written counts as unknown
+const VIEWS = ["memory", "path", "compare"];
 const CHIPS = 6;
 const OPENING = 44; // the seed of the first story: one with a detour, short enough to take in
 
@@ -28,7 +30,7 @@ const state = {
   part: "e1",
   known: null, // the story of the simulator, or of a file, with its questions and true answers
 };
-const found = { traced: null, whole: null, unknown: [], fitting: [], key: null };
+const found = { traced: null, key: null, whole: null, unknown: [], fitting: [] };
 const shelf = { stories: [], place: 0 }; // of a file
 let model;
 let show; // the parts of the page, by what they show
@@ -42,6 +44,14 @@ function change(changes) {
 }
 
 const told = () => state.sentences.filter((text) => text.trim());
+
+/** What the model is to read; what it has read is of the same words, or of before. */
+const wanted = () => ({
+  story: told(),
+  question: state.question.trim() || null,
+  operations: model.operations.filter((name) => !state.off.includes(name)),
+});
+const isStale = () => found.traced !== null && found.key !== JSON.stringify(wanted());
 const moment = () => Math.min(state.at ?? Infinity, found.traced.trace.sentences.length);
 
 /** Watch the memory after so many sentences. */
@@ -61,16 +71,18 @@ function render() {
   });
   const inStory = ({ word }) => state.sentences.some((text) => hasWord(text, word));
   showUnknown(byId("story-words"), found.unknown.filter(inStory), take);
-  showUnknown(byId("question-words"), found.unknown.filter((word) => !inStory(word)), take);
+  const inQuestion = (one) => hasWord(state.question, one.word) && !inStory(one);
+  showUnknown(byId("question-words"), found.unknown.filter(inQuestion), take);
   showChips(chips(), ({ text, after }) => change({
     question: text,
     ...(after === undefined ? {} : { sentences: state.known.sentences.slice(0, after), at: null }),
   }));
   show.operations(state.off);
   show.tab(state.view);
+  document.body.classList.toggle("stale", isStale());
   if (!found.traced) return;
   const asked = found.traced.trace.question;
-  showAnswer(asked, asked && truth(), found.whole, state.off);
+  if (!isStale()) showAnswer(asked, asked && truth(), found.whole, state.off);
   annotate();
   show.memory(found.traced, moment());
   showPath(found.traced, (count) => { change({ view: "memory" }); watch(count); });
@@ -122,7 +134,7 @@ function annotate() {
 }
 
 let waiting;
-let reading = new AbortController();
+let reading = { key: null, stop: new AbortController() };
 
 function schedule() {
   clearTimeout(waiting);
@@ -131,33 +143,36 @@ function schedule() {
 
 /** Let the model read what is told and asked, unless it has. */
 async function read() {
-  const story = told();
-  const question = state.question.trim() || null;
-  const operations = model.operations.filter((name) => !state.off.includes(name));
-  const key = JSON.stringify([story, question, operations]);
-  if (key === found.key) return;
-  found.key = key;
-  reading.abort();
-  reading = new AbortController();
-  const ask = (address, body) => call(address, body, reading.signal);
+  const wish = wanted();
+  const key = JSON.stringify(wish);
+  if (key === reading.key) return;
+  reading.stop.abort();
+  reading = { key, stop: new AbortController() };
+  const { signal } = reading.stop;
+  const ask = (address, body) => call(address, body, signal);
   try {
-    const texts = question ? [...story, question] : story;
-    const { unknown, too_long: tooLong } = await ask("/api/check", { texts });
+    const { story, question } = wish;
+    const { unknown } = await ask("/api/check", { story, question });
+    if (unknown.some(isBegun)) await new Promise((done) => { setTimeout(done, PATIENCE); });
+    if (signal.aborted) return;
     found.unknown = unknown;
-    if (tooLong.length) {
-      throw new Error(`“${texts[tooLong[0]]}” has more than ${model.sentence_words} words.`);
+    if (!unknown.length) {
+      await trace(ask, wish);
+      found.key = key;
     }
-    if (!unknown.length) await trace(ask, story, question, operations);
-    problem(unknown.length ? "The views show the story before the unknown words came in." : null);
+    problem(null);
   } catch (error) {
     if (error.name === "AbortError") return;
-    found.key = null;
+    reading.key = null;
     problem(error.message);
   }
   render();
 }
 
-async function trace(ask, story, question, operations) {
+/** Whether a known word starts like this one, so that the rest may still be typed. */
+const isBegun = ({ word }) => model.words.some((known) => known.startsWith(word));
+
+async function trace(ask, { story, question, operations }) {
   const ablated = operations.length < model.operations.length;
   const [traced, whole, { questions }] = await Promise.all([
     ask("/api/trace", { story, question, operations }),
@@ -173,7 +188,6 @@ async function trace(ask, story, question, operations) {
 function problem(message) {
   byId("problem").textContent = message ?? "";
   byId("problem").hidden = message === null;
-  byId("views").classList.toggle("stale", message !== null);
 }
 
 /** Show a story whose questions are known. */
@@ -208,13 +222,11 @@ function shelve(stories, place = 0) {
   if (stories.length) open(stories[place]);
 }
 
-/** Switch an operation; move needs write, and one must stay. */
+/** Switch an operation, as far as that can be; move brings write back. */
 function switchOperation(operation, on) {
-  let off = on ? state.off.filter((name) => name !== operation) : [...state.off, operation];
-  if (operation === "write" && !on && !off.includes("move")) off.push("move");
-  if (operation === "move" && on) off = off.filter((name) => name !== "write");
-  off = model.operations.filter((name) => off.includes(name));
-  change({ off: off.length === model.operations.length ? state.off : off });
+  const back = operation === "move" ? ["write", "move"] : [operation];
+  const off = on ? state.off.filter((name) => !back.includes(name)) : [...state.off, operation];
+  change({ off: permitted(off, model.operations) ?? state.off });
 }
 
 function edit(operation) {
@@ -261,6 +273,10 @@ function createPage() {
   byId("tell").addEventListener("click", tell);
   byId("share").addEventListener("click", share);
   createPaster(shelve);
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address holds the story
+    byId("views").focus();
+  });
   show = {
     story: story.show,
     notes: story.annotate,
@@ -284,15 +300,23 @@ async function share() {
   setTimeout(() => { button.textContent = "Copy link"; }, 2000);
 }
 
+const oneOf = (known, given) => (known.includes(given) ? given : known[0]);
+
 /** Show the story of the address; without one, a story to begin with. */
 async function arrive() {
   const said = readAddress();
   if (said) {
-    const { task, seed, ...shown } = said;
+    const { task, seed, sentences, question, ...shown } = said;
     const known = task && seed !== null ? await generate(task, seed).catch(() => null) : null;
-    const part = ["e1", "e2", "r1", "r2", "r3"].includes(shown.part) ? shown.part : "e1";
-    const off = model.operations.filter((name) => shown.off.includes(name));
-    change({ ...shown, part, off, known });
+    change({
+      sentences,
+      question,
+      known,
+      off: permitted(shown.off, model.operations) ?? [],
+      at: shown.at < sentences.length ? shown.at : null,
+      view: oneOf(VIEWS, shown.view),
+      part: oneOf(Object.keys(PARTS), shown.part),
+    });
     if (task) byId("task").value = task;
     return;
   }
@@ -311,7 +335,7 @@ try {
     + `${model.words.length} words`;
   listTasks(model.tasks);
   createPage();
-  window.addEventListener("hashchange", arrive);
+  window.addEventListener("hashchange", () => (readAddress() ? arrive() : writeAddress(state)));
   await arrive();
 } catch (error) {
   problem(error.message);

@@ -1,10 +1,9 @@
 // The view of the memory: a slider over the sentences, the graph, and the same in words.
 
+import { PARTS } from "./compare.js";
 import { byId, html, percent, probability, set, svg } from "./dom.js";
-import { createGraph } from "./graph.js";
+import { createGraph, wayOf } from "./graph.js";
 import { isNode } from "./likeness.js";
-
-const PARTS = ["e1", "e2", "r1", "r2", "r3"];
 
 /** The view; `onWatch(told)` when the slider moves. */
 export function createMemory(onWatch) {
@@ -27,9 +26,26 @@ export function createMemory(onWatch) {
     byId("moment").replaceChildren(...describe(traced.trace, told));
     last = [traced, told];
     draw(traced, told);
+    const stops = way(traced, told);
+    byId("way").hidden = !stops.length;
+    byId("way").replaceChildren("The question’s way: ", ...stops);
+    byId("nameless").hidden = !traced.names.some((name) => name.startsWith("["));
     byId("changes").replaceChildren(...changes(traced, told));
-    byId("held").replaceChildren(...held(traced, told));
+    const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
+    byId("count").textContent = arrows.length === 1 ? "1 arrow" : `${arrows.length} arrows`;
+    byId("held").replaceChildren(...arrows.map((arrow) => held(traced, arrow)));
   };
+}
+
+/** The question's way in words, also where it leads through no box of the graph. */
+function way({ trace, why }, told) {
+  return wayOf(trace, told).flatMap(({ sign, node }, step) => {
+    const start = trace.question.parts.n.name.text || "the question";
+    const name = step === 0 ? start : why.steps[step - 1].name;
+    const elsewhere = step === 0 ? " (in no box)" : " (a mixture)";
+    return [step === 0 ? null : " → ", html("span", { class: "badge" }, sign), " ", name,
+      node === null && name !== "nothing" ? html("i", {}, elsewhere) : null].filter(Boolean);
+  });
 }
 
 function describe({ sentences, skipped, question }, told) {
@@ -37,8 +53,8 @@ function describe({ sentences, skipped, question }, told) {
   const { text, parts } = sentences[told - 1];
   return [
     html("b", {}, `${skipped + told}. `), text,
-    html("span", { class: "reading" }, "read as ", ...PARTS.flatMap((part) =>
-      [html("i", {}, part), ` ${parts[part].name.text || "–"} `])),
+    html("span", { class: "reading" }, "read as ", ...Object.entries(PARTS).flatMap(([part, meaning]) =>
+      [html("i", { title: meaning }, part), ` ${parts[part].name.text || "–"} `])),
     question && html("span", { class: "reading" }, "asked now, the answer is ",
       html("b", {}, question.along[told - 1].word),
       ` (${probability(question.along[told - 1].probability)})`),
@@ -63,18 +79,14 @@ function piece(kind, sign, likeness, names) {
   return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
 }
 
-function held({ trace, names }, told) {
-  const arrows = told === 0 ? [] : [...trace.sentences[told - 1].held].reverse();
-  if (!arrows.length) return [html("tr", {}, html("td", { colspan: 5 }, "Nothing."))];
-  return arrows.map(({ source, target, relation, operation, strength, sentence }) => {
-    const name = trace.relations[relation].name.text;
-    return html("tr", {},
-      html("td", {}, names[source]), html("td", {}, names[target]),
-      html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
-      html("td", { class: "figure" }, percent(strength)),
-      html("td", { class: "figure", title: trace.sentences[sentence].text },
-        String(trace.skipped + sentence + 1)));
-  });
+function held({ trace, names }, { source, target, relation, operation, strength, sentence }) {
+  const name = trace.relations[relation].name.text;
+  return html("tr", {},
+    html("td", {}, names[source]), html("td", {}, names[target]),
+    html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
+    html("td", { class: "figure" }, percent(strength)),
+    html("td", { class: "figure", title: trace.sentences[sentence].text },
+      String(trace.skipped + sentence + 1)));
 }
 
 /** What the lines of the graph mean, for the operations that the model has. */
@@ -86,7 +98,7 @@ export function showLegend(operations) {
     added: "+ added by this sentence",
     removed: "− removed by this sentence",
     opposite: "the opposite (less than nothing)",
-    way: "the question’s way: ? 1 2 3",
+    way: "the question’s way: ? 1 2 3, where it goes from box to box",
   };
   const shown = [...operations, "added", "removed", "opposite", "way"];
   byId("legend").replaceChildren(...shown.map((kind) => {

@@ -15,9 +15,8 @@ export function createTabs(list, onChoose) {
     onChoose(panel(next));
   });
   return function show(chosen) {
-    const known = tabs.some((tab) => panel(tab) === chosen) ? chosen : panel(tabs[0]);
     for (const tab of tabs) {
-      const here = panel(tab) === known;
+      const here = panel(tab) === chosen;
       set(tab, { "aria-selected": here, tabindex: here ? 0 : -1 });
       document.getElementById(panel(tab)).hidden = !here;
     }
