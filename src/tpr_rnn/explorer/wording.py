@@ -19,6 +19,10 @@ def not_as_described(error: Mapping[str, Any]) -> str:
             return _too_much(_called(*place), len(given), "characters", most)
         case "string_too_short", ("body", *place):
             return f"{_called(*place)} is empty; expected some words"
+        case "model_attributes_type", ("body",):
+            return "expected a JSON object, and the header content-type: application/json"
+        case "too_short", ("body", "operations"):
+            return "no operation is left; expected one or more of write, move, backlink"
         case _, place:
             return f"{'.'.join(map(str, place))}: {error['msg']}"
 

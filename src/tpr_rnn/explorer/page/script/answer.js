@@ -25,7 +25,11 @@ export function createOperations(operations, onSwitch) {
       html("span", {}, html("b", {}, operation), html("small", {}, GOOD_FOR[operation]))));
   }
   return (off) => {
-    for (const [operation, box] of Object.entries(switches)) box.checked = !off.includes(operation);
+    for (const [operation, box] of Object.entries(switches)) {
+      box.checked = !off.includes(operation);
+      const last = box.checked && !permitted([...off, operation], operations);
+      set(box, { disabled: last, title: last ? "One operation must stay on" : null });
+    }
   };
 }
 

@@ -2,9 +2,9 @@
 
 import { html } from "./dom.js";
 
-const BETWEEN = /([\s.,?!;:।"()]+)/; // what stands between words, as the model reads them
+const BETWEEN = /(\s+|[.,?!;:।"()])/; // between words; a punctuation mark is a word to the model
 
-/** The words of a text, in lower case, with the pieces between them. */
+/** The words of a text, with what stands between them. */
 const pieces = (text) => text.split(BETWEEN);
 
 /** A text with one word put in place of another, wherever it stands; its capital is kept. */

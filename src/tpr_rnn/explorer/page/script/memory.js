@@ -49,7 +49,11 @@ function way({ trace, why }, told) {
 }
 
 function describe({ sentences, skipped, question }, told) {
-  if (told === 0) return [html("b", {}, "Before the story"), " the memory is empty. Move the slider."];
+  const cut = skipped && html("span", { class: "reading" },
+    `The model reads the last ${sentences.length} sentences of a story: the first ${skipped} are left out.`);
+  if (told === 0) {
+    return [html("b", {}, "Before the story"), " the memory is empty. Move the slider.", cut].filter(Boolean);
+  }
   const { text, parts } = sentences[told - 1];
   return [
     html("b", {}, `${skipped + told}. `), text,
@@ -58,6 +62,7 @@ function describe({ sentences, skipped, question }, told) {
     question && html("span", { class: "reading" }, "asked now, the answer is ",
       html("b", {}, question.along[told - 1].word),
       ` (${probability(question.along[told - 1].probability)})`),
+    cut,
   ].filter(Boolean);
 }
 
