@@ -1,7 +1,6 @@
 """The page in a real Chromium, as a person meets it: by roles and labels, keyboard alone."""
 
 import json
-from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import torch
@@ -10,7 +9,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from analysis.handmade import GAIN, task_1_reader
-from explorer.browser import chromium, installed, served, wait_until
+from explorer.browser import chromium, installed, served
+from explorer.page import Page
 
 pytestmark = pytest.mark.skipif(
     not installed(), reason="no Chromium here; `make test-browser` installs one where it may"
@@ -34,80 +34,6 @@ def address():
 def browser():
     with chromium(*WIDE) as browser:
         yield browser
-
-
-class Page:
-    """What a person can see and do."""
-
-    def __init__(self, browser, address) -> None:
-        self.browser = browser
-        self.address = address
-
-    def open(self, story=None, question="", **shown) -> "Page":
-        self.browser.get("about:blank")
-        behind = {"story": "\n".join(story or []), "question": question, **shown}
-        parts = "&".join(f"{name}={quote(str(value))}" for name, value in behind.items())
-        self.browser.get(f"{self.address}#{parts}" if story is not None else self.address)
-        self.shows("#model", "parameters")  # before that, nobody listens to what is clicked
-        return self
-
-    def one(self, selector: str):
-        wait_until(self.browser, lambda: self.browser.find_elements(By.CSS_SELECTOR, selector))
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
-
-    def labelled(self, label: str):
-        return self.one(f'[aria-label="{label}"]')
-
-    def button(self, text: str):
-        path = f"//button[normalize-space()='{text}']"
-        wait_until(self.browser, lambda: self.browser.find_elements(By.XPATH, path))
-        return self.browser.find_element(By.XPATH, path)
-
-    def text(self, selector: str) -> str:
-        return self.browser.execute_script(
-            "return document.querySelector(arguments[0]).innerText", selector
-        )
-
-    def texts(self, selector: str) -> list[str]:
-        return self.browser.execute_script(
-            "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)",
-            selector,
-        )
-
-    def story(self) -> list[str]:
-        return self.browser.execute_script(
-            "return [...document.querySelectorAll('#sentences input')].map((one) => one.value)"
-        )
-
-    def shows(self, selector: str, text: str) -> None:
-        self.becomes(lambda: text in self.text(selector), lambda: self.text(selector))
-
-    def becomes(self, holds, seen=lambda: "") -> None:
-        try:
-            wait_until(self.browser, holds)
-        except Exception as error:
-            raise AssertionError(f"seen: {seen()!r}") from error
-
-    def style(self, selector: str, name: str) -> str:
-        return self.browser.execute_script(
-            "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]",
-            selector,
-            name,
-        )
-
-    def said(self) -> dict[str, str]:
-        """What stands behind the # of the address."""
-        behind = parse_qs(urlsplit(self.browser.current_url).fragment)
-        return {name: value for name, (value,) in behind.items()}
-
-    def paste(self, text: str) -> None:
-        self.button("Paste …").click()
-        field = self.labelled("Text of the story")
-        self.browser.execute_script("arguments[0].value = arguments[1]", field, text)
-        self.button("Take it").click()
-
-    def complaints(self) -> list[str]:
-        return [entry["message"] for entry in self.browser.get_log("browser")]
 
 
 @pytest.fixture
