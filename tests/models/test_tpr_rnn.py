@@ -42,15 +42,16 @@ def every_question(data, groups=1):
 
 
 def network(networks, index, kind, weights, s):
-    """A two-layer tanh network, by hand."""
+    """A two-layer network, by hand."""
     hidden = torch.tanh(s @ networks.hidden_weight[index] + networks.hidden_bias[index, 0])
     weight, bias = weights
-    return torch.tanh(hidden @ weight[kind] + bias[kind, 0])
+    out = hidden @ weight[kind] + bias[kind, 0]
+    return out if networks.shape.linear else torch.tanh(out)
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-def test_every_intermediate_follows_its_equation(data, bounded) -> None:
-    model = make_model(data, embedding_scale=1.0, bounded_keys=bounded)
+@pytest.mark.parametrize(("bounded", "linear"), [(False, False), (True, False), (True, True)])
+def test_every_intermediate_follows_its_equation(data, bounded, linear) -> None:
+    model = make_model(data, embedding_scale=1.0, bounded_keys=bounded, linear_keys=linear)
     batch = every_question(data)
     found = model.intermediates(batch)
     (group,) = batch.groups

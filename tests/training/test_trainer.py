@@ -242,6 +242,17 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     assert rates[5] == 0
 
 
+def test_several_tasks_are_learned_when_the_worst_is(monkeypatch) -> None:
+    errors = iter([{1: 0.0, 2: 6.0}, {1: 5.0, 2: 4.0}, {1: 4.0, 2: 4.0}, {1: 0.0, 2: 2.0}])
+    monkeypatch.setattr(
+        trainer_module, "score", lambda *_: Scores(loss=1.0, errors=next(errors), asked={})
+    )
+    trainer = make_trainer(epochs=9, attempts=2, learned_below=5.0, fall_epochs=1)
+    list(trainer.run())
+    assert trainer.progress.learned_at == 12
+    assert (trainer.progress.best, trainer.progress.worst) == ((1.0, 1.0), 2.0)
+
+
 def hopeful_trainer() -> Trainer:
     return make_trainer(epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2)
 

@@ -17,12 +17,13 @@ class NetworkShape:
     entity_size: int
     relation_size: int
     bounded: bool
+    linear: bool
     symbol_dropout: float
     hidden_dropout: float
 
 
 class EntityRelationNetworks(nn.Module):
-    """A two-layer tanh network for each entity and each relation, all run side by side.
+    """A two-layer network for each entity and each relation, all run side by side.
 
     The first layers of all networks are one matrix product; the second layers are one for the
     entities and one for the relations. Axis m counts the networks.
@@ -56,8 +57,10 @@ class EntityRelationNetworks(nn.Module):
         hidden = torch.tanh(sentences @ self.hidden_weight + self.hidden_bias)  # m u h
         hidden = dropout(hidden, shape.hidden_dropout, self.training)
         split = len(self.entities)
-        entity = torch.tanh(hidden[:split] @ self.entity_weight + self.entity_bias)  # m u e
-        relation = torch.tanh(hidden[split:] @ self.relation_weight + self.relation_bias)  # m u r
+        entity = hidden[:split] @ self.entity_weight + self.entity_bias  # m u e
+        relation = hidden[split:] @ self.relation_weight + self.relation_bias  # m u r
+        if not shape.linear:
+            entity, relation = torch.tanh(entity), torch.tanh(relation)
         if shape.bounded:
             entity = normalize(entity, dim=2)
             relation = relation / relation.norm(dim=2, keepdim=True).clamp(min=1.0)

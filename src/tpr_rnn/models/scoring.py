@@ -27,6 +27,11 @@ class Scores:
         return sum(self.errors.values()) / len(self.errors)
 
     @property
+    def worst(self) -> float:
+        """The error of the worst task, in percent."""
+        return max(self.errors.values())
+
+    @property
     def pooled_error(self) -> float:
         """Wrong answers in percent of all questions, whatever their task."""
         wrong = sum(error * self.asked[task] for task, error in self.errors.items())

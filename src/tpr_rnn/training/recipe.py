@@ -30,10 +30,12 @@ class Recipe:
     """Attempts in all: where the task is not learned, start anew from another seed. In the second
     the rate rises twice as fast, in later ones four times."""
     learned_below: float | None = None
-    """The validation error, in %, below which a task counts as learned; None: it never does."""
+    """The validation error, in %, below which a task counts as learned, and of several each one;
+    None: it never does."""
     hopeful_below: float = 0.0
-    """An attempt that has not learned the task after all epochs, but whose validation error is
-    below this, is not given up yet: its rate falls, which may be all that it needs."""
+    """An attempt that has not learned the task after all epochs, but whose validation error (of
+    several tasks: in the worst) is below this, is not given up yet: its rate falls, which may be
+    all that it needs."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None

@@ -99,6 +99,8 @@ class Progress:
     best_step: int | None = None
     best: tuple[float, float] = (101.0, 0.0)
     """Validation error and loss of the best model so far."""
+    worst: float = 101.0
+    """Its validation error in its worst task."""
     loss_sum: float = 0.0
     """Training losses since the last evaluation."""
     stopped: str | None = None
@@ -242,11 +244,12 @@ class Trainer:
         now.asked, now.missed = {}, {}
         if best:
             now.best, now.best_step = (valid.error, valid.loss), now.step
+            now.worst = valid.worst
             self._best.copy_(self.optimizer.theta)
         if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
             now.halved_at = now.step
             events.append(RateHalved(now.step))
-        if now.learned_at is None and valid.error < self._mark():
+        if now.learned_at is None and valid.worst < self._mark():
             now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
         now.stopped = self._reason_to_stop() if now.step < self.steps else None
@@ -279,7 +282,7 @@ class Trainer:
             return False
         if now.learned_at is None:
             return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        return now.step == self.steps and now.best[0] >= recipe.learned_below
+        return now.step == self.steps and now.worst >= recipe.learned_below
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
