@@ -60,7 +60,7 @@ def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
 
 def test_changes_are_taken_back_one_by_one() -> None:
     jobs = grid("changes", settings={"epochs": "3"})
-    assert len(jobs) == 5 * 2
+    assert len(jobs) == 6 * 2
     ours = preset("all").with_settings({"epochs": "3"})
     assert jobs[0].config.settings == ours
     assert jobs[0].directory == OUT / "all" / "seed-0"
@@ -75,6 +75,7 @@ def test_changes_are_taken_back_one_by_one() -> None:
         "bounded_keys",
         "embedding_scale",
         "focus",
+        "linear_keys",
         "symbol_dropout",
     ]
     with pytest.raises(UserError, match="changes focus itself"):

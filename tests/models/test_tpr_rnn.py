@@ -49,13 +49,15 @@ def network(networks, index, kind, weights, s):
     return out if networks.shape.linear else torch.tanh(out)
 
 
-@pytest.mark.parametrize(("bounded", "linear"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize("bounded", [False, True])
 def test_every_intermediate_follows_its_equation(data, bounded, linear) -> None:
     model = make_model(data, embedding_scale=1.0, bounded_keys=bounded, linear_keys=linear)
     batch = every_question(data)
     found = model.intermediates(batch)
     (group,) = batch.groups
     update, inference = model.update, model.inference
+    assert update.shape.linear == inference.shape.linear == (bounded and linear)
     unit = (lambda v: v / v.norm()) if bounded else (lambda v: v)
     shorten = (lambda v: v / max(v.norm(), 1)) if bounded else (lambda v: v)
 

@@ -6,6 +6,7 @@ from tpr_rnn.experiments.grid import Job, Request
 VARIANTS = {
     "all": {},
     "free-keys": {"bounded_keys": "false"},
+    "tanh-keys": {"linear_keys": "false"},
     "small-words": {"embedding_scale": "0.01"},
     "no-dropout": {"symbol_dropout": "0"},
     "no-focus": {"focus": "0"},

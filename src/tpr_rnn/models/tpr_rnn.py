@@ -49,7 +49,7 @@ class TPRRNNConfig(ModelConfig):
     length 1 the memory stays bounded, and a relation's length says how strongly a sentence writes.
     Not in the paper."""
     linear_keys: bool = False
-    """Leave out the tanh at the end of the networks that make entities and relations: bounded keys
+    """Where keys are bounded, leave out the tanh at the end of the networks that make them: they
     need none, and once it is saturated it lets no gradient through. Not in the paper."""
     embedding_scale: float = 0.01
     """Word vectors start uniformly in +- this (appendix A)."""
@@ -104,7 +104,7 @@ class TPRRNN(Model):
             entity_size=config.entity_size,
             relation_size=config.relation_size,
             bounded=config.bounded_keys,
-            linear=config.linear_keys,
+            linear=config.bounded_keys and config.linear_keys,
             symbol_dropout=config.symbol_dropout,
             hidden_dropout=config.hidden_dropout,
         )
