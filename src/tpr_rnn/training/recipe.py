@@ -253,7 +253,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "bounded_keys": True,
                 "linear_keys": True,
                 "embedding_scale": 0.1,
-                "symbol_dropout": 0.02,
+                "symbol_dropout": 0.1,
             },
             recipe=replace(
                 _OURS,
@@ -274,10 +274,11 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "entity_size": 20,
                 "relation_size": 15,
                 "bounded_keys": True,
+                "linear_keys": True,
                 "embedding_scale": 0.1,
                 "symbol_dropout": 0.1,
             },
-            recipe=_NEW_NAMES,
+            recipe=replace(_NEW_NAMES, batch_size=512, learning_rate=0.006),
         ),
         # A plain reader to compare with.
         "lstm": Preset(architecture="lstm", recipe=_NEW_NAMES),
