@@ -179,16 +179,17 @@ def error_table(
 
 
 def new_names_table(new_names: dict[str, dict[str, dict[str, Any]]]) -> Table:
-    """Accuracy by new name and task; where the name was not trained, in brackets."""
-    table = Table("name", title="accuracy in % (in brackets: a name that is new in the task)")
+    """Accuracy by task and new name; where the name was not trained, in brackets."""
+    table = Table("task", title="accuracy in % (in brackets: a new name there)")
+    for name in new_names:
+        table.add_column(name, justify="right")
     for task in next(iter(new_names.values())):
-        table.add_column(task, justify="right")
-    for name, tasks in new_names.items():
+        of_names = [tasks[task] for tasks in new_names.values()]
         cells = [
             f"{each['accuracy']:.1f}" if each["trained"] else f"({each['accuracy']:.1f})"
-            for each in tasks.values()
+            for each in of_names
         ]
-        table.add_row(name, *cells)
+        table.add_row(task, *cells)
     return table
 
 
