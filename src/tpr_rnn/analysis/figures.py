@@ -51,7 +51,7 @@ def draw_matrices(
 
 def _show(axes: Any, clusters: Clusters) -> Any:
     ordered = clusters.similarity[np.ix_(clusters.order, clusters.order)]
-    return axes.imshow(ordered, cmap=COLOURS, vmin=-1, vmax=1, interpolation="nearest")
+    return axes.imshow(ordered, cmap=COLOURS, vmin=-1, vmax=1, interpolation="none")
 
 
 def _symbol(name: str) -> str:
