@@ -133,6 +133,14 @@ def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
     assert trainer.progress.best_step == 8
 
 
+def test_a_new_attempt_has_the_whole_patience(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, *((1.0, error) for error in (40.0, 50.0, 60.0, 50.0, 45.0)))
+    trainer = make_trainer(epochs=2, attempts=2, learned_below=5.0, fall_epochs=1, patience=3)
+    list(trainer.run())
+    assert trainer.progress.attempt == 2
+    assert (trainer.progress.step, trainer.progress.stopped) == (20, None)
+
+
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
     practised: list[list[int]] = []
@@ -276,6 +284,16 @@ def test_an_attempt_that_only_seemed_nearly_there_is_given_up_in_the_end(monkeyp
     # The second attempt learns the task in its first epoch.
     assert trainer.progress.step == 16 + 12
     assert trainer.progress.best == (2.0, 2.0)
+
+
+def test_an_attempt_that_is_learned_may_not_be_good_enough(monkeypatch) -> None:
+    scores(monkeypatch, 50.0, 19.0, 6.0, 15.0, 4.0)
+    trainer = make_trainer(
+        epochs=9, attempts=4, learned_below=20.0, accepted_below=5.0, fall_epochs=1
+    )
+    restarts = [event for event in trainer.run() if isinstance(event, Restarted)]
+    assert [(event.step, event.reason) for event in restarts] == [(12, "not learned in 3 epochs")]
+    assert (trainer.progress.step, trainer.progress.best) == (20, (4.0, 4.0))
 
 
 def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:

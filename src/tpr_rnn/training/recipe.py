@@ -36,6 +36,9 @@ class Recipe:
     """An attempt that has not learned the task after all epochs, but whose validation error (of
     several tasks: in the worst) is below this, is not given up yet: its rate falls, which may be
     all that it needs."""
+    accepted_below: float | None = None
+    """The validation error, in %, and of several tasks that of the worst, below which an attempt
+    is accepted at its end; None: as `learned_below`."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
@@ -89,6 +92,8 @@ class Recipe:
             )
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
+        if self.accepted_below is not None and self.learned_below is None:
+            raise UserError("accepted_below goes with learned_below")
         for name in ("stop_after_perfect", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:
@@ -259,12 +264,12 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 _OURS,
                 batch_size=512,
                 focus=0.7,
-                epochs=40,
+                epochs=60,
                 attempts=4,
                 learned_below=30.0,
+                accepted_below=5.0,
                 fall_epochs=60,
-                learning_rate=0.006,
-                patience=25,
+                learning_rate=0.003,
             ),
         ),
         # Ours for the joined tasks with new names: sizes between those of one task and of all.

@@ -264,7 +264,7 @@ class Trainer:
         now, recipe = self.progress, self.recipe
         if now.perfect == recipe.stop_after_perfect:
             return f"no validation error in {now.perfect} evaluations in a row"
-        waited = (now.step - (now.best_step or 0)) // self.steps_per_epoch
+        waited = (now.step - max(now.best_step or 0, now.begun)) // self.steps_per_epoch
         if recipe.patience is not None and waited >= recipe.patience:
             return f"no better model in {waited} evaluations in a row"
         return None
@@ -282,7 +282,8 @@ class Trainer:
             return False
         if now.learned_at is None:
             return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        return now.step == self.steps and now.worst >= recipe.learned_below
+        accepted = recipe.accepted_below or recipe.learned_below
+        return now.step == self.steps and now.worst >= accepted
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
