@@ -29,7 +29,7 @@ run by validation error. `python -m benchmarks.ship_model RUN` put it here; `res
 record.
 
 * **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {filled}
-* **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} on one core.
+* **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} of one core.
 * **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
   validation. {trust}
 * **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of
@@ -82,7 +82,7 @@ def card(result: dict[str, Any]) -> str:
         batch=recipe["batch_size"],
         rate=recipe["learning_rate"],
         steps=result["steps"],
-        time=duration(result["seconds"]),
+        time=duration(result["cpu_seconds"]),
         test=result["test_error"],
         valid=result["valid_error"],
         trust=trust,

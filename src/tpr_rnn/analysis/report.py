@@ -28,7 +28,7 @@ from tpr_rnn.models.reader import Reader
 AGREES = 0.5
 """Captions name aspects from this agreement on."""
 
-OVERVIEW = 300
+OVERVIEW = 320
 """The matrices side by side show so many texts at most, chosen at random."""
 
 
