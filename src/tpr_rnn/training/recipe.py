@@ -220,8 +220,6 @@ def _parse(name: str, text: str, kind: Any) -> Any:
 
 # What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
 _OURS = Recipe(beta1=0.9, beta2=0.999, halve_below=None)
-# A TPR-RNN and the LSTM that it is compared with train alike.
-_NEW_NAMES = replace(_OURS, batch_size=128, epochs=20, fall_epochs=20, learning_rate=0.003)
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
@@ -283,10 +281,14 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "embedding_scale": 0.1,
                 "symbol_dropout": 0.1,
             },
-            recipe=replace(_NEW_NAMES, batch_size=512, learning_rate=0.006),
+            recipe=replace(_OURS, batch_size=512, epochs=20, fall_epochs=20, learning_rate=0.006),
         ),
         # A plain reader to compare with.
-        "lstm": Preset(architecture="lstm", recipe=_NEW_NAMES),
+        "lstm": Preset(
+            architecture="lstm",
+            model={"hidden_dropout": 0.2},
+            recipe=replace(_OURS, batch_size=64, epochs=12, fall_epochs=12, learning_rate=0.002),
+        ),
     }
 )
 
