@@ -141,6 +141,28 @@ def test_a_new_attempt_has_the_whole_patience(monkeypatch) -> None:
     assert (trainer.progress.step, trainer.progress.stopped) == (20, None)
 
 
+def test_patience_waits_for_the_task_to_be_learned(monkeypatch) -> None:
+    plateau = [(1.0, 50.0)] * 4
+    scores_in_turn(monkeypatch, *plateau, *((1.0, error) for error in (19.0, 2.0, 3.0, 3.0)))
+    trainer = make_trainer(epochs=9, learned_below=20.0, fall_epochs=9, patience=2)
+    *_, last = trainer.run()
+    assert last == Stopped(32, "no better model in 2 evaluations in a row")
+
+
+def test_an_attempt_that_gets_no_better_and_is_not_good_enough_is_given_up(monkeypatch) -> None:
+    errors = (19.0, 9.0, 9.5, 9.5, 19.0, 4.0, 5.0, 5.0)
+    scores_in_turn(monkeypatch, *((1.0, error) for error in errors))
+    trainer = make_trainer(
+        epochs=9, attempts=2, learned_below=20.0, accepted_below=5.0, fall_epochs=9, patience=2
+    )
+    events = list(trainer.run())
+    restarts = [event for event in events if isinstance(event, Restarted)]
+    assert [(event.step, event.reason) for event in restarts] == [
+        (16, "still at 9.0 % after 4 epochs")
+    ]
+    assert events[-1] == Stopped(32, "no better model in 2 evaluations in a row")
+
+
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
     practised: list[list[int]] = []
@@ -280,7 +302,9 @@ def test_an_attempt_that_only_seemed_nearly_there_is_given_up_in_the_end(monkeyp
     scores(monkeypatch, 50.0, 19.0, 18.0, 17.0, 4.0, 3.0, 2.0)
     trainer = hopeful_trainer()
     restarts = [event for event in trainer.run() if isinstance(event, Restarted)]
-    assert [(event.step, event.reason) for event in restarts] == [(16, "not learned in 4 epochs")]
+    assert [(event.step, event.reason) for event in restarts] == [
+        (16, "still at 17.0 % after 4 epochs")
+    ]
     # The second attempt learns the task in its first epoch.
     assert trainer.progress.step == 16 + 12
     assert trainer.progress.best == (2.0, 2.0)
@@ -292,7 +316,9 @@ def test_an_attempt_that_is_learned_may_not_be_good_enough(monkeypatch) -> None:
         epochs=9, attempts=4, learned_below=20.0, accepted_below=5.0, fall_epochs=1
     )
     restarts = [event for event in trainer.run() if isinstance(event, Restarted)]
-    assert [(event.step, event.reason) for event in restarts] == [(12, "not learned in 3 epochs")]
+    assert [(event.step, event.reason) for event in restarts] == [
+        (12, "still at 6.0 % after 3 epochs")
+    ]
     assert (trainer.progress.step, trainer.progress.best) == (20, (4.0, 4.0))
 
 

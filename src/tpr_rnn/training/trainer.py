@@ -252,19 +252,23 @@ class Trainer:
         if now.learned_at is None and valid.worst < self._mark():
             now.learned_at = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
-        now.stopped = self._reason_to_stop() if now.step < self.steps else None
-        if now.stopped:
-            events.append(Stopped(now.step, now.stopped))
-        elif self._in_vain():
+        reason = self._reason_to_stop() if now.step < self.steps else None
+        if self._in_vain(over=reason is not None or now.step == self.steps):
             events.append(self._attempt_again())
+        elif reason:
+            now.stopped = reason
+            events.append(Stopped(now.step, reason))
         yield from events
 
     def _reason_to_stop(self) -> str | None:
-        """Why training should end early, if it should."""
+        """Why the attempt should end early, if it should."""
         now, recipe = self.progress, self.recipe
         if now.perfect == recipe.stop_after_perfect:
             return f"no validation error in {now.perfect} evaluations in a row"
-        waited = (now.step - max(now.best_step or 0, now.begun)) // self.steps_per_epoch
+        if recipe.learned_below is not None and now.learned_at is None:
+            return None  # a plateau is left or given up; to wait is what its epochs are for
+        since = max(now.best_step or 0, now.learned_at or now.begun)
+        waited = (now.step - since) // self.steps_per_epoch
         if recipe.patience is not None and waited >= recipe.patience:
             return f"no better model in {waited} evaluations in a row"
         return None
@@ -275,25 +279,27 @@ class Trainer:
         over = now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
         return max(recipe.learned_below or 0.0, recipe.hopeful_below if over else 0.0)
 
-    def _in_vain(self) -> bool:
-        """Whether the attempt is over without the task being learned, and there is another one."""
+    def _in_vain(self, *, over: bool) -> bool:
+        """Whether the attempt has not learned the task well enough, and there is another one."""
         now, recipe = self.progress, self.recipe
         if recipe.learned_below is None or now.attempt == recipe.attempts:
             return False
         if now.learned_at is None:
             return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        accepted = recipe.accepted_below or recipe.learned_below
-        return now.step == self.steps and now.worst >= accepted
+        return over and now.worst >= (recipe.accepted_below or recipe.learned_below)
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
-        now.attempt += 1
         epochs = (now.step - now.begun) // self.steps_per_epoch
+        reason = f"not learned in {epochs} epochs"
+        if now.learned_at is not None:
+            reason = f"still at {now.worst:.1f} % after {epochs} epochs"
+        now.attempt += 1
         now.begun = now.step
         now.halved_at = now.learned_at = None
         now.errors = {}
         self._initialise(seed)
-        return Restarted(now.step, seed, f"not learned in {epochs} epochs")
+        return Restarted(now.step, seed, reason)
 
     def _next_seed(self) -> int:
         """Far from the seeds that a person would choose for other runs."""
