@@ -3,8 +3,8 @@
     python -m benchmarks.few_tasks --data DIR --tasks 17 --seed 0 --set learning_rate=0.003
 
 The model has the sizes that it has for all tasks, vocabulary and words of a sentence included; it
-is scored on validation questions only. Each trial adds a line to --out
-(results/tuning/few-tasks.csv).
+is scored on validation questions only, as they are and with swapped names (of tasks that have
+names to swap). Each trial adds a line to --out (results/tuning/few-tasks.csv).
 """
 
 import argparse
@@ -19,8 +19,9 @@ from tpr_rnn.cli.options import parse_settings
 from tpr_rnn.data.babi import Story
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.errors import UserError
-from tpr_rnn.models.scoring import Scores
+from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.training.recipe import preset
 from tpr_rnn.training.trainer import Evaluated, Trainer
 
@@ -28,7 +29,7 @@ LENGTH = {"epochs": "400", "fall_epochs": "100", "attempts": "1", "accepted_belo
 """Few tasks have short epochs; --set can say otherwise."""
 OUT = Path(__file__).resolve().parents[1] / "results" / "tuning" / "few-tasks.csv"
 HEADINGS = ("tasks", "changed", "seed", "learned_after_epochs", "best_valid_error")
-LAST = ("last_valid_errors_by_task", "cpu_seconds")
+LAST = ("last_valid_errors_by_task", "cpu_seconds", "swapped_names_errors_by_task")
 
 
 def main() -> int:
@@ -77,16 +78,25 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
     for event in trainer.run():
         if isinstance(event, Evaluated):
             last = event.valid
+    cpu_seconds = round(time.process_time() - start)
     learned = trainer.progress.learned_at
+    swapped = swap_names(some("valid"))
     return (
         " ".join(tasks),
         " ".join(changes),
         seed,
         "" if learned is None else learned // trainer.steps_per_epoch,
         round(trainer.progress.best[0], 2),
-        " ".join(f"{task}:{error:.1f}" for task, error in last.errors.items()),
-        round(time.process_time() - start),
+        by_task(last),
+        cpu_seconds,
+        by_task(score(trainer.model, encode(swapped, vocabulary, words, cap), trainer.device))
+        if swapped
+        else "",
     )
+
+
+def by_task(scores: Scores) -> str:
+    return " ".join(f"{task}:{error:.1f}" for task, error in scores.errors.items())
 
 
 def append(path: Path, line: tuple[object, ...]) -> None:

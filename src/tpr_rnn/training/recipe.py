@@ -28,7 +28,7 @@ class Recipe:
     say how many."""
     attempts: int = 1
     """Attempts in all: where the task is not learned, start anew from another seed. In every second
-    one the rate rises twice as fast, for some tasks need it slow and some fast."""
+    one the rate gets to its top twice as fast, for some tasks need it slow and some fast."""
     learned_below: float | None = None
     """The validation error, in %, below which a task counts as learned, and of several each one;
     None: it never does."""
@@ -42,9 +42,9 @@ class Recipe:
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
-    """The rate rises to this while the task is not learned; None: it stays."""
+    """The rate goes to this, up or down, while the task is not learned; None: it stays."""
     rise_epochs: int = 1
-    """Epochs that the rise takes."""
+    """Epochs that it takes to get there."""
     fall_epochs: int = 0
     """Passes after those, in which the rate falls to 0; they begin when the task is learned."""
     beta1: float = 0.6
@@ -86,11 +86,8 @@ class Recipe:
         for name in ("warmup_steps", "fall_epochs"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must be 0 or more, not {getattr(self, name)}")
-        if self.top_rate is not None and not self.learning_rate <= self.top_rate < math.inf:
-            raise UserError(
-                f"top_rate must be at least learning_rate ({self.learning_rate}), "
-                f"not {self.top_rate}"
-            )
+        if self.top_rate is not None and not 0 < self.top_rate < math.inf:
+            raise UserError(f"top_rate must be over 0, or none, not {self.top_rate}")
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
         if self.accepted_below is not None and self.learned_below is None:
@@ -119,7 +116,7 @@ class Recipe:
     ) -> float:
         """The rate of a step, before any halving; steps count from 0 in every attempt.
 
-        A tenth in the warm-up; then it rises to its top; in the end it falls to 0.
+        A tenth in the warm-up; then it goes to its top; in the end it falls to 0.
         """
         if step < self.warmup_steps:
             return self.learning_rate / 10
@@ -267,9 +264,12 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 epochs=60,
                 attempts=4,
                 learned_below=30.0,
-                accepted_below=5.0,
-                fall_epochs=60,
-                learning_rate=0.003,
+                accepted_below=2.0,
+                fall_epochs=50,
+                learning_rate=0.007,
+                top_rate=0.003,
+                rise_epochs=12,
+                patience=15,
             ),
         ),
         # Ours for the joined tasks with new names: sizes between those of one task and of all.
