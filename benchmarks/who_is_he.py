@@ -56,7 +56,8 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
         "",
         f"Swapped names, {split} stories. For each name: is its entity nearer to that of a "
         "sentence with he or with she (the difference of the two cosines), and the "
-        "error in % on task 11's questions about it. Nothing in training says which it should be. Made by "
+        "error in % on task 11's questions about it. Nothing in training says which "
+        "it should be. Made by "
         f"`python -m benchmarks.who_is_he RUN... --data DIR --split {split}`.",
         "",
         f"| run | {' | '.join(names)} | task {TASK} | the other tasks |",
