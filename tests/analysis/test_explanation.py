@@ -1,14 +1,15 @@
 """The explanation says in English what a trace holds, and the picture draws it."""
 
-import dataclasses
+from dataclasses import replace
 
 import pytest
 import torch
 
 from analysis.handmade import ENTITIES, GAIN, handmade_reader
-from tpr_rnn.analysis.explanation import explain, node_name
+from tpr_rnn.analysis.explanation import explain, node_name, reasons
 from tpr_rnn.analysis.graph_picture import _columns, draw_memory
 from tpr_rnn.analysis.naming import Name
+from tpr_rnn.analysis.schema import Origin
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
@@ -34,7 +35,7 @@ def test_it_says_what_each_step_found_and_where_that_was_told(reader) -> None:
     assert "  2. From office the memory leads to nothing." in lines
     assert any(line.startswith('  The lead of "office" over "') for line in lines)
     assert "  Without sentence 3 it would be kitchen." in lines
-    assert "  mary -> office (100%, 3), earlier kitchen (100%, 3)" in lines
+    assert "  mary -> office (100%, 3), earlier kitchen (100%, 1)" in lines
     assert "  garden -> john (100%, 2)" in lines
     assert max(map(len, lines)) <= 80
 
@@ -53,6 +54,29 @@ def test_the_steps_that_speak_against_an_answer_are_named(reader) -> None:
     text = " ".join(" ".join(explain(trace(reader, STORY, "Where is Mary?"))).split())
     assert 'The lead of "office" over "garden" comes from step 1 (' in text
     assert ", against step 2 (-" in text
+
+
+def test_what_only_resembles_a_node_is_called_so(reader) -> None:
+    found = trace(reader, STORY, "Where is Mary?")
+    first, *later = found.question.steps
+    like = {1.0: "something like kitchen", -1.0: "something like the opposite of kitchen"}
+    (kitchen,) = (n for n, group in enumerate(found.nodes) if group.name.text == "kitchen")
+    for weight, name in like.items():
+        step = replace(
+            first,
+            retrieved=replace(first.retrieved, node=kitchen, cosine=0.5),
+            origins=(Origin(0, "e2", kitchen, weight, 1.0),),
+        )
+        asked = replace(found.question, steps=(step, *later))
+        assert reasons(found, asked).steps[0].name == name
+
+
+def test_what_the_memory_holds_the_opposite_of_is_called_so(reader) -> None:
+    found = trace(reader, STORY)
+    last = found.sentences[-1]
+    held = tuple(replace(arrow, strength=-0.6) for arrow in last.held)
+    turned = replace(found, sentences=(*found.sentences[:-1], replace(last, held=held)))
+    assert "  garden -> the opposite of john (60%, 2)" in list(explain(turned))
 
 
 def test_a_mixture_is_called_so(reader) -> None:
@@ -85,8 +109,8 @@ def test_the_opposite_of_an_entity_is_called_so(reader) -> None:
 
 def test_an_entity_without_a_name_is_no_mixture(reader) -> None:
     found = trace(reader, STORY, "Where is Mary?")
-    nodes = tuple(dataclasses.replace(node, name=Name("", 0.0)) for node in found.nodes)
-    lines = list(explain(dataclasses.replace(found, nodes=nodes)))
+    nodes = tuple(replace(node, name=Name("", 0.0)) for node in found.nodes)
+    lines = list(explain(replace(found, nodes=nodes)))
     assert lines[1] == "  1. From mary the memory leads to [e2 of 3]."
 
 
@@ -105,10 +129,9 @@ def test_nodes_without_a_name_of_their_own_are_told_apart(reader) -> None:
     found = trace(reader, STORY)
     names = ["mary", "kitchen", "mary", "", "mary"]
     nodes = tuple(
-        dataclasses.replace(node, name=Name(name, 1.0))
-        for node, name in zip(found.nodes, names, strict=True)
+        replace(node, name=Name(name, 1.0)) for node, name in zip(found.nodes, names, strict=True)
     )
-    found = dataclasses.replace(found, nodes=nodes)
+    found = replace(found, nodes=nodes)
     assert [node_name(found, node) for node in range(5)] == [
         "mary",
         "kitchen",

@@ -99,6 +99,7 @@ def check_numbers(reader, story, found) -> None:
         assert bool(likeness.name) <= (abs(cosine) >= MAJORITY)
 
     memory = torch.zeros(4, 3, 4, dtype=torch.float64)
+    told_by = torch.zeros(len(story), 4, 3, 4, dtype=torch.float64)
     for t, sentence in enumerate(found.sentences):
         before = memory
         _, dense = sequential(whole.between(0, t + 1), operations=operations)
@@ -117,6 +118,20 @@ def check_numbers(reader, story, found) -> None:
             assert change.source == sentence.parts[source].group
             assert change.relation == sentence.parts[relation].group
 
+        # The memory is linear in what the sentences told: it is the sum of one for each of them.
+        new = torch.zeros(len(story), 1, dtype=torch.float64)
+        new[t] = 1
+        w_own, m_own, b_own = (
+            torch.einsum("e,r,serf->sf", *(said[part][t] for part in KEYS[name]), told_by)
+            for name in ("write", "move", "backlink")
+        )
+        own = {"write": new * e2 - w_own, "move": w_own - m_own, "backlink": new * e1 - b_own}
+        told_by = told_by + sum(
+            torch.einsum("e,r,sf->serf", *(said[part][t] for part in KEYS[name]), own[name])
+            for name in operations
+        )
+        torch.testing.assert_close(told_by.sum(0), memory, rtol=0, atol=1e-10)
+
         # Every key that was told, unless a later one is mostly of its direction.
         told = [(s, name) for s in range(t + 1) for name in operations]
         key_of = {row: tuple(said[part][row[0]] for part in KEYS[row[1]]) for row in told}
@@ -132,6 +147,10 @@ def check_numbers(reader, story, found) -> None:
                 assert arrow.strength == pytest.approx(strength, abs=1e-9)
                 assert abs(cosine) >= MAJORITY
                 assert abs(strength) >= 0.5
+                shares = torch.einsum("e,r,serf->sf", *key, told_by) @ torch.einsum(
+                    "e,r,erf->f", *key, memory
+                )
+                assert arrow.told_by == int(shares.argmax())
             elif abs(cosine) >= MAJORITY and abs(strength) >= 0.5:
                 later = told[told.index(row) + 1 :]
                 assert any(
@@ -224,6 +243,16 @@ def test_the_memory_after_each_sentence_reads_like_the_story(reader) -> None:
         ("kitchen", "backlink", "mary"),
         ("garden", "backlink", "john"),
         ("office", "backlink", "mary"),
+    }
+    assert {
+        (node[arrow.source], arrow.operation): arrow.told_by for arrow in found.sentences[2].held
+    } == {
+        ("mary", "write"): 2,
+        ("mary", "move"): 0,  # Mary's third sentence moved it, but the first told it
+        ("john", "write"): 1,
+        ("kitchen", "backlink"): 0,
+        ("garden", "backlink"): 1,
+        ("office", "backlink"): 2,
     }
     last_used = [arrow.sentence for arrow in found.sentences[2].held]
     assert last_used == sorted(last_used)

@@ -98,10 +98,13 @@ def _found(trace: Trace, step: Step) -> str:
         weights[origin.node] = weights.get(origin.node, 0.0) + origin.weight
     mixed = [node for node in shares if shares[node] >= NOTABLE]
     mixed.sort(key=lambda node: -shares[node])
-    terms = (
+    terms = [
         f" {'+' if weights[node] > 0 else '-'} {node_name(trace, node)}"
         for node in mixed[:MENTIONED]
-    )
+    ]
+    if len(terms) == 1:  # not of its direction, but nothing else stands out
+        sign, name = terms[0].split(maxsplit=1)
+        return f"something like {name if sign == '+' else f'the opposite of {name}'}"
     return "".join(terms).removeprefix(" +").strip() or "something without a name"
 
 
@@ -168,16 +171,18 @@ def _memory(trace: Trace) -> Iterator[str]:
         return
     yield "What the memory holds"
     yield from _filled(
-        "(% of it that the memory gives back, and the sentence that last told it; earlier: what "
-        "stood there before)",
+        "(% of it that the memory gives back, and the sentence that told most of it; earlier: "
+        "what move has kept)",
         indent=2,
     )
     targets: dict[int, dict[str, str]] = {}
     for arrow in sorted(trace.sentences[-1].held, key=lambda arrow: -arrow.sentence):
         target = node_name(trace, arrow.target)
+        if arrow.strength < 0:
+            target = f"the opposite of {target}"
         if arrow.operation == "move":
             target = f"earlier {target}"
-        told = f"{arrow.strength:.0%}, {trace.skipped + arrow.sentence + 1}"
+        told = f"{abs(arrow.strength):.0%}, {trace.skipped + arrow.told_by + 1}"
         targets.setdefault(arrow.source, {}).setdefault(target, f"{target} ({told})")
     for source, found in targets.items():
         yield from _filled(f"{node_name(trace, source)} -> {', '.join(found.values())}", indent=2)

@@ -17,7 +17,14 @@ from tpr_rnn.analysis.naming import (
     name_vectors,
 )
 from tpr_rnn.analysis.schema import Association, Change, Group, Likeness, Part
-from tpr_rnn.memory import FactoredMemory, Operation, key_rows, retrieved, row_weights
+from tpr_rnn.memory import (
+    FactoredMemory,
+    Operation,
+    content_weights,
+    key_rows,
+    retrieved,
+    row_weights,
+)
 from tpr_rnn.models import TPRRNN
 
 ENTITIES = ("e1", "e2")
@@ -166,26 +173,34 @@ def held_associations(graph: Graph, memory: FactoredMemory) -> list[tuple[Associ
         return []
     rows = key_rows(memory.associations, memory.operations)
     operations = len(memory.operations)
-    weights = row_weights(memory, rows.source, rows.relation)[0].unflatten(1, (-1, operations))
-    reads = torch.einsum("kto,tof->tkf", weights, memory.change[0]).cumsum(dim=0)
+    weights = row_weights(memory, rows.source, rows.relation)[0]
+    reads = torch.einsum(
+        "kto,tof->tkf", weights.unflatten(1, (-1, operations)), memory.change[0]
+    ).cumsum(dim=0)
     nodes, cosines, strengths = graph.entities.nearest(reads)
     # An association is told as key x target; what of that is left is read with a key of length 1.
     keys = torch.einsum("ke,kr->ker", rows.source[0], rows.relation[0]).flatten(1)
     strengths = strengths / keys.square().sum(dim=1)
     same_key = group_by_direction(keys)
-    table = [column.tolist() for column in (nodes, cosines, strengths)]
+    every_row = torch.eye(len(keys), dtype=keys.dtype, device=keys.device)
+    made_of = content_weights(memory, every_row.unsqueeze(0))[0]  # each change, of what was told
     latest: dict[int, int] = {}
     held = []
     for t in range(len(graph.parts)):
         for row in range(t * operations, (t + 1) * operations):
             latest.pop(same_key[row], None)  # so that the order is that of the last use
             latest[same_key[row]] = row
-        found = ((row, *(column[t][row] for column in table)) for row in latest.values())
+        is_held = (cosines[t].abs() >= MAJORITY) & (strengths[t].abs() >= HELD)
+        chosen = [row for row in latest.values() if is_held[row]]
+        so_far = (t + 1) * operations
+        told = weights[chosen, :so_far] @ made_of[:so_far, :so_far]
+        shares = told * (reads[t, chosen] @ rows.content[0, :so_far].mT)
+        told_by = shares.unflatten(1, (-1, operations)).sum(dim=2).argmax(dim=1)
+        columns = (nodes[t, chosen], cosines[t, chosen], strengths[t, chosen], told_by)
         held.append(
             tuple(
-                _association(graph, memory.operations, row, node, cosine, strength)
-                for row, node, cosine, strength in found
-                if abs(cosine) >= MAJORITY and abs(strength) >= HELD
+                _association(graph, memory.operations, *found)
+                for found in zip(chosen, *(column.tolist() for column in columns), strict=True)
             )
         )
     return held
@@ -198,6 +213,7 @@ def _association(
     target: int,
     cosine: float,
     strength: float,
+    told_by: int,
 ) -> Association:
     sentence, index = divmod(row, len(operations))
     source, relation = KEYS[operations[index]]
@@ -207,6 +223,7 @@ def _association(
         target=target,
         operation=operations[index],
         sentence=sentence,
+        told_by=told_by,
         strength=strength,
         cosine=cosine,
     )

@@ -9,8 +9,8 @@ from tpr_rnn.pictures import check_format, pyplot, save_picture
 
 # Safe for the colour-blind, and with a line style each, so that colour is not the only sign.
 STYLES = {
-    "write": ("#0072B2", "solid", "write: what was told last"),
-    "move": ("#D55E00", "dashed", "move: what stood there before"),
+    "write": ("#0072B2", "solid", "write: what was told"),
+    "move": ("#D55E00", "dashed", "move: what it has kept from before"),
     "backlink": ("#009E73", "dotted", "backlink: the way back"),
 }
 BENDS = {"write": 0.05, "move": 0.14, "backlink": 0.05}
@@ -89,7 +89,7 @@ def _places(columns: tuple[list[int], list[int]]) -> dict[int, Place]:
 
 
 def _title(trace: Trace) -> str:
-    told = f"The memory after {len(trace.sentences)} sentences (number: which one told it last)"
+    told = f"The memory after {len(trace.sentences)} sentences (number: the one that told it)"
     if trace.question is None:
         return told
     return f"{trace.question.text}  {trace.question.answers[0].word}\n{told}"
@@ -146,6 +146,6 @@ def _draw_arrow(
         (1 - way) ** 2 * a + 2 * way * (1 - way) * c + way**2 * b
         for a, b, c in zip(start, end, control, strict=True)
     )
-    number = str(trace.skipped + arrow.sentence + 1)
+    number = f"{'' if arrow.strength > 0 else 'not '}{trace.skipped + arrow.told_by + 1}"
     paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
     axes.text(x, y, number, color=color, ha="center", va="center", fontsize=8, bbox=paper)

@@ -79,6 +79,8 @@ class Association:
     operation: Operation
     sentence: int
     """The last sentence that used this key, and its operation; the memory is read with it."""
+    told_by: int
+    """The sentence that told most of what the memory gives back, through whatever operations."""
     strength: float
     """How much of the target the memory gives back: 1 is all, as told into an empty memory."""
     cosine: float

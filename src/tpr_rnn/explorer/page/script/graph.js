@@ -108,8 +108,8 @@ function arrowsOf({ trace, names }, told, places) {
         + `${trace.skipped + sentence + 1}${name && ` (${name})`}`,
     });
   };
-  for (const { operation, source, relation, target, strength, sentence } of held) {
-    put(operation, source, relation, target, strength, "", sentence);
+  for (const { operation, source, relation, target, strength, told_by: by } of held) {
+    put(operation, source, relation, target, strength, "", by);
   }
   for (const { operation, source, relation, removed, added } of changes) {
     const same = removed.node === added.node;

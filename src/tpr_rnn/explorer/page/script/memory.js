@@ -84,21 +84,21 @@ function piece(kind, sign, likeness, names) {
   return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
 }
 
-function held({ trace, names }, { source, target, relation, operation, strength, sentence }) {
+function held({ trace, names }, { source, target, relation, operation, strength, told_by: by }) {
   const name = trace.relations[relation].name.text;
   return html("tr", {},
     html("td", {}, names[source]), html("td", {}, names[target]),
     html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
     html("td", { class: "figure" }, percent(strength)),
-    html("td", { class: "figure", title: trace.sentences[sentence].text },
-      String(trace.skipped + sentence + 1)));
+    html("td", { class: "figure", title: trace.sentences[by].text },
+      String(trace.skipped + by + 1)));
 }
 
 /** What the lines of the graph mean, for the operations that the model has. */
 export function showLegend(operations) {
   const meaning = {
-    write: "write: what was told last",
-    move: "move: what stood there before",
+    write: "write: what was told",
+    move: "move: what it has kept from before",
     backlink: "backlink: the way back",
     added: "+ added by this sentence",
     removed: "− removed by this sentence",
