@@ -23,7 +23,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import score
 from tpr_rnn.models.tpr_rnn import TPRRNN
-from tpr_rnn.training.run import corpus_for
+from tpr_rnn.training.run import RunConfig, corpus_for
 
 MEN, WOMEN = ("Bill", "Fred"), ("Julie",)
 TASK = 11
@@ -38,17 +38,20 @@ def main() -> int:
     options = parser.parse_args()
     try:
         page = write_page(options.runs, options.data, options.split)
-    except UserError as error:
+        print(page, end="")
+        if options.out:
+            options.out.write_text(page, encoding="utf-8")
+    except (UserError, OSError) as error:
         print(f"who_is_he: {error}", file=sys.stderr)
         return 2
-    if options.out:
-        options.out.write_text(page, encoding="utf-8")
-    print(page, end="")
     return 0
 
 
 def write_page(runs: list[Path], data: Path, split: str) -> str:
     """The table."""
+    for run in runs:
+        if RunConfig.of(run).task != "all":
+            raise UserError(f"{run}: a model of one task; expected models of all tasks")
     stories = swap_names(corpus_for(runs[0], data, [split])[0].split(split))
     names = [*MEN, *WOMEN]
     lines = [

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def make_directory(path: Path) -> None:
+    """Make a directory, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be made ({error.strerror})") from error
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file beside its place, then move it there in one step."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -111,10 +111,12 @@ def test_a_sample_is_random_and_ordered() -> None:
 
 
 def test_the_report_is_json_and_tables(report, tmp_path) -> None:
+    report = {"tasks": [1], "data": "made up", "split": "valid", **report}
     write_report(report, tmp_path)
     assert json.loads((tmp_path / "report.json").read_text()) == report
     text = (tmp_path / "report.md").read_text()
     assert text == as_markdown(report)
+    assert "Stories of task 1: made up, valid." in text
     assert "## 6 different sentences" in text
     assert "| e1 | 2 | 1.00 | " in text
     assert "| **1.00** |" in text

@@ -191,6 +191,22 @@ def test_an_unknown_word_of_a_story_is_named_with_its_sentence(trained, tmp_path
     assert "\x1b" not in done.stderr
 
 
+def test_a_question_within_a_story_is_not_told_as_a_sentence(trained, tmp_path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Mary went to the kitchen. Where is Mary?\n")
+    done = run("ask", str(trained), "--story", str(path), "--question", "Where is Mary?")
+    assert done.returncode == 2
+    assert f"{path}: a question stands in the story, 'Where is Mary?'" in done.stderr
+
+
+def test_a_story_in_the_place_of_a_run_is_told_from_one(tmp_path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Mary went to the kitchen.\n")
+    done = run("ask", str(path), "--question", "Where is Mary?")
+    assert done.returncode == 2
+    assert done.stderr == f"tpr-rnn: {path}: not of a run; a story goes with --story\n"
+
+
 def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(
     trained, story, monkeypatch
 ) -> None:

@@ -179,3 +179,12 @@ def test_bad_input_is_refused_before_anything_runs(
     assert end.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_place_that_cannot_be_made_is_named_before_any_run(tmp_path, capsys) -> None:
+    place = tmp_path / "file"
+    place.write_text("")
+    with pytest.raises(SystemExit) as end:
+        main(command(write_data(tmp_path / "data", 1), place / "runs", "--tasks", "1"))
+    assert end.value.code == 2
+    assert f"{place / 'runs' / 'single' / 'task-1'}: cannot be made" in capsys.readouterr().err

@@ -32,6 +32,12 @@ def test_a_preset_that_is_asked_for_alone() -> None:
     assert job.config.settings.model["bounded_keys"] is False
 
 
+def test_a_setting_that_one_kind_of_model_lacks_is_told_with_its_preset() -> None:
+    request = Request(out=OUT, seeds=range(1), settings={"entity_size": "8"})
+    with pytest.raises(UserError, match=r"preset lstm: unknown.*--preset systematic runs"):
+        find_experiment("systematic")(request)
+
+
 def test_a_task_that_is_missing_is_named_before_any_run(tmp_path) -> None:
     data = write_tasks(tmp_path, TASKS[:1])
     with pytest.raises(UserError, match="task 6 has no train"):

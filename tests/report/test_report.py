@@ -362,6 +362,19 @@ def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
     assert message.replace("\\", "") in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [None, {"Alex": {}}])
+def test_a_record_without_its_new_names_is_named(runs, out, content, capsys) -> None:
+    write_systematic(runs, "systematic", seeds=1)
+    (path,) = runs.rglob("result.json")
+    record = json.loads(path.read_text())
+    del record["new_names"]
+    path.write_text(json.dumps(record if content is None else record | {"new_names": content}))
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(runs), "--out", str(out)])
+    assert end.value.code == 2
+    assert f"{path}: not the record of a run" in capsys.readouterr().err
+
+
 def test_no_directory_is_refused(runs, capsys) -> None:
     for arguments, message in (([], "which runs?"), ([str(runs)], "no such directory")):
         with pytest.raises(SystemExit) as end:

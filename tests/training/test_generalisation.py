@@ -15,6 +15,7 @@ from tpr_rnn.data.encoding import StoryCap, build_vocabulary
 from tpr_rnn.data.names import with_names
 from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.data.systematic import PLANS, TASKS
+from tpr_rnn.errors import UserError
 from tpr_rnn.models.lstm import LSTMReader
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.reader import Reader
@@ -157,4 +158,21 @@ def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> No
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "one"), "--data", str(data), "--swap-names"])
     assert done.value.code == 2
-    assert "for a model of all tasks" in capsys.readouterr().err
+    assert f"{tmp_path / 'one'} has no task 2, 3" in capsys.readouterr().err
+
+    few = write_tasks(tmp_path / "few", [1, 2])
+    with pytest.raises(SystemExit) as done:
+        main(["evaluate", str(tmp_path / "all"), "--data", str(few), "--swap-names"])
+    assert done.value.code == 2
+    assert f"{few} has no task 3, 6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tasks", [None, "1", [99], 3])
+def test_a_run_whose_tasks_make_no_sense_is_refused(tmp_path, tasks) -> None:
+    data = write_tasks(tmp_path / "data", [1])
+    run = tmp_path / "run"
+    train("1", data, run, attempts="1", learned_below="none")
+    config = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps(config | {"tasks": tasks}))
+    with pytest.raises(UserError, match=r"config.json: 'tasks' is .*such as \[1\]"):
+        corpus_for(run, data, ["valid"])

@@ -97,10 +97,6 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
         ({"top_rate": "0"}, "top_rate must be over 0"),
         ({"attempts": "0"}, "attempts must be 1 or more"),
         ({"attempts": "2", "learned_below": "none"}, "need learned_below"),
-        (
-            {"attempts": "1", "learned_below": "none", "accepted_below": "5"},
-            "accepted_below goes with learned_below",
-        ),
         ({"warmup_steps": "-1"}, "warmup_steps"),
         ({"stop_after_perfect": "0"}, "stop_after_perfect"),
     ],

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.analysis.explanation import node_name
+from tpr_rnn.analysis.explanation import node_name, reasons
 from tpr_rnn.analysis.schema import Association, Trace
 from tpr_rnn.pictures import check_format, pyplot, save_picture
 
@@ -92,7 +92,14 @@ def _title(trace: Trace) -> str:
     told = f"The memory after {len(trace.sentences)} sentences (number: the one that told it)"
     if trace.question is None:
         return told
-    return f"{trace.question.text}  {trace.question.answers[0].word}\n{told}"
+    mixed = [
+        f"step {number} found {step.name}"
+        for number, step in enumerate(reasons(trace, trace.question).steps, start=1)
+        if not trace.question.steps[number - 1].retrieved.is_node
+    ]
+    answered = f"{trace.question.text}  {trace.question.answers[0].word}"
+    # What is no node has no place in the picture.
+    return "\n".join([answered, told, *([f"In no box: {', '.join(mixed)}"] if mixed else [])])
 
 
 def _draw_node(axes: Any, trace: Trace, node: int, place: Place) -> Any:

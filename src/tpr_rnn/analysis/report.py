@@ -173,6 +173,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     lines = [
         "# What the representations hold",
         "",
+        f"Stories of {_tasks(report['tasks'])}: {report['data']}, {report['split']}.",
+        "",
         "Clusters are of one direction (average linkage, mean cosine at least 0.71). *within*:",
         "mean cosine of a vector with the middle of its cluster; *between*: mean |cosine| of two",
         "middles, 0 if the clusters are orthogonal. The other columns: adjusted mutual information",
@@ -181,6 +183,10 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     for kind in ("sentences", "questions"):
         lines += ["", *_table(kind, report[kind])]
     return "\n".join([*lines, "", *_trust(report["trust"])]) + "\n"
+
+
+def _tasks(numbers: Sequence[int]) -> str:
+    return f"task {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} tasks"
 
 
 def _table(kind: str, measured: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from tpr_rnn.cli.options import (
     run_directory,
 )
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import make_directory
 
 
 def analyze(
@@ -53,6 +54,8 @@ def analyze(
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     console.print("reading the stories", style="dim")
     corpus, _ = corpus_for(run, directory, [split])
+    for task, lack in corpus.lacking.items():
+        console.print(f"without task {task}: {lack}")
     stories = list(corpus.all_stories())
     texts = dict.fromkeys(text for story in stories for text in story.sentences)
     texts |= dict.fromkeys(asked.text for story in stories for asked in story.questions)
@@ -60,10 +63,7 @@ def analyze(
         reader.check(list(texts))
     except UserError as error:
         raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{out}: cannot be made ({error.strerror})") from error
+    make_directory(out)
     console.print("clustering and drawing", style="dim")
     document: dict[str, Any] = {
         "tasks": sorted(corpus.stories),

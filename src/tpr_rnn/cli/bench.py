@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import JsonOption, print_json
-from tpr_rnn.errors import UserError
+from tpr_rnn.files import make_directory
 
 
 def bench(
@@ -33,10 +33,7 @@ def bench(
     if out is not None:
         from tpr_rnn.bench.picture import draw_growth
 
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{out}: cannot be made ({error.strerror})") from error
+        make_directory(out)
     record = measure_all(quick, say=lambda text: console.print(f"measuring: {text}", style="dim"))
     _show(record, console)
     if out is not None:

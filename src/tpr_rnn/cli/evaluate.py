@@ -48,8 +48,10 @@ def evaluate(
     corpus, others = corpus_for(run, directory, [split])
     lacking = [str(task) for task in SWAPS if task not in corpus.stories]
     if swap_names and lacking:
+        who = run if config.task != "all" else directory or GENERATED
         raise UserError(
-            f"--swap-names is for a model of all tasks; {run} has no task {', '.join(lacking)}"
+            f"--swap-names needs a model and {split} stories of all tasks; {who} has no task "
+            f"{', '.join(lacking)}"
         )
     examiner = Examiner(reader, config.settings.recipe.cap)
     try:

@@ -42,6 +42,12 @@ def read_plain_story(path: Path) -> list[str]:
     stories = parse_told(_decoded_lines(path), name=str(path))
     if len(stories) > 1:
         raise UserError(f"{path}: holds {len(stories)} stories; expected one to ask about")
+    asked = [sentence for sentence in stories[0].sentences if sentence.endswith("?")]
+    if asked:
+        raise UserError(
+            f"{path}: a question stands in the story, {_shown(asked[0])}; leave it out, "
+            "and ask it with --question"
+        )
     return list(stories[0].sentences)
 
 

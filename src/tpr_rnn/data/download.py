@@ -4,6 +4,7 @@ import tarfile
 from pathlib import Path
 
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import make_directory
 
 ADDRESSES = (
     "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz",
@@ -36,10 +37,7 @@ def _retrieve(out: Path, addresses: tuple[str, ...], sha256: str, timeout: float
     import pooch
     from requests.exceptions import RequestException
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{out}: cannot be made ({error.strerror})") from error
+    make_directory(out)
     pooch.get_logger().setLevel("ERROR")
     tried = []
     for address in addresses:

@@ -20,6 +20,7 @@ from tpr_rnn.experiments.worker import (
     record_failure,
     work,
 )
+from tpr_rnn.files import make_directory
 
 _ATTENTION_SECONDS = 0.2
 """How soon a wish to stop is heard."""
@@ -36,6 +37,8 @@ def launch(
     """
     if workers < 1:
         raise UserError(f"--workers must be 1 or more, not {workers}")
+    for job in jobs:  # a place that cannot be made is told before any process starts
+        make_directory(job.directory.parent)
     there = results_there(jobs)
     for job in jobs:
         if job.directory in there:

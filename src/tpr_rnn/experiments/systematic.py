@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job, Request
 from tpr_rnn.training.recipe import DEFAULT
 
@@ -20,5 +21,14 @@ def systematic_valid(request: Request) -> list[Job]:
 
 
 def _jobs(request: Request, task: str) -> list[Job]:
-    names = PRESETS if request.preset == DEFAULT else (request.preset,)
-    return [job for name in names for job in replace(request, preset=name).jobs([task])]
+    if request.preset != DEFAULT:
+        return request.jobs([task])
+    jobs = []
+    for name in PRESETS:
+        try:
+            jobs += replace(request, preset=name).jobs([task])
+        except UserError as error:  # a setting of one kind of model, say
+            raise UserError(
+                f"with the preset {name}: {error} (--preset {PRESETS[0]} runs the TPR-RNN alone)"
+            ) from error
+    return jobs

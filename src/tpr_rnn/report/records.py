@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
@@ -217,7 +218,7 @@ def _read(path: Path) -> Record:
             steps=content["steps"],
             cpu_seconds=float(content.get("cpu_seconds", content["seconds"])),
             filled=content.get("filled", {}),
-            new_names=_new_names(content.get("new_names", {})),
+            new_names=_new_names(content["new_names"]) if content["task"] in PLANS else (),
             swapped_names=_swapped_names(content.get("swapped_names")),
         )
     except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
@@ -225,6 +226,8 @@ def _read(path: Path) -> Record:
 
 
 def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
+    if not all(content.values()):
+        raise ValueError("a name without tasks")
     return tuple(
         NewName(
             name,

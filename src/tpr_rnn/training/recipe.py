@@ -38,7 +38,7 @@ class Recipe:
     all that it needs."""
     accepted_below: float | None = None
     """The validation error, in %, and of several tasks that of the worst, below which an attempt
-    is accepted at its end; None: as `learned_below`."""
+    that has learned the task is accepted at its end; None: as `learned_below`."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
@@ -90,8 +90,6 @@ class Recipe:
             raise UserError(f"top_rate must be over 0, or none, not {self.top_rate}")
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
-        if self.accepted_below is not None and self.learned_below is None:
-            raise UserError("accepted_below goes with learned_below")
         for name in ("stop_after_perfect", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from safetensors.torch import save
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.files import read_tensors, write_atomically
+from tpr_rnn.files import make_directory, read_tensors, write_atomically
 from tpr_rnn.training.trainer import Progress, Trainer
 
 
@@ -53,10 +53,7 @@ class RunDirectory:
 
     def begin(self, config: dict[str, Any]) -> None:
         """Make the directory and write the configuration."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{self.path}: cannot be made ({error.strerror})") from error
+        make_directory(self.path)
         self._write_json("config.json", config)
 
     @contextmanager
