@@ -163,6 +163,28 @@ def test_an_attempt_that_gets_no_better_and_is_not_good_enough_is_given_up(monke
     assert events[-1] == Stopped(32, "no better model in 2 evaluations in a row")
 
 
+def test_an_attempt_is_measured_by_itself_alone(monkeypatch) -> None:
+    # The second attempt is never as good as the first, but it gets better all the time.
+    errors = (19.0, 5.5, 5.6, 5.7, 19.0, 12.0, 9.0, 8.0, 7.0, 6.0, 6.0, 6.0)
+    scores_in_turn(monkeypatch, *((1.0, error) for error in errors))
+    trainer = make_trainer(
+        epochs=9, attempts=2, learned_below=20.0, accepted_below=5.0, fall_epochs=9, patience=2
+    )
+    *_, last = trainer.run()
+    assert last == Stopped(48, "no better model in 2 evaluations in a row")
+    assert trainer.progress.best == (5.5, 1.0)
+
+
+def test_a_model_that_leaves_no_task_behind_is_preferred(monkeypatch) -> None:
+    two = [({1: 0.0, 2: 6.0}, 1.0), ({1: 4.0, 2: 4.0}, 1.0), ({1: 0.0, 2: 5.0}, 1.0)]
+    evaluations = iter(Scores(loss, errors, {1: 1, 2: 1}) for errors, loss in two)
+    monkeypatch.setattr(trainer_module, "score", lambda *_: next(evaluations))
+    trainer = make_trainer(epochs=3, learned_below=20.0, accepted_below=5.0, fall_epochs=2)
+    best = [event.best for event in trainer.run() if isinstance(event, Evaluated)]
+    assert best == [True, True, False]
+    assert (trainer.progress.best, trainer.progress.worst) == ((4.0, 1.0), 4.0)
+
+
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
     practised: list[list[int]] = []

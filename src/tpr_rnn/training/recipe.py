@@ -28,7 +28,7 @@ class Recipe:
     say how many."""
     attempts: int = 1
     """Attempts in all: where the task is not learned, start anew from another seed. In every second
-    one the rate gets to its top twice as fast, for some tasks need it slow and some fast."""
+    one the rate rises twice as fast, for some tasks need it slow and some fast."""
     learned_below: float | None = None
     """The validation error, in %, below which a task counts as learned, and of several each one;
     None: it never does."""
@@ -38,13 +38,14 @@ class Recipe:
     all that it needs."""
     accepted_below: float | None = None
     """The validation error, in %, and of several tasks that of the worst, below which an attempt
-    that has learned the task is accepted at its end; None: as `learned_below`."""
+    that has learned the task is accepted at its end, and a model preferred to any that is not;
+    None: as `learned_below`."""
     learning_rate: float = 0.008
     """Rate after the warm-up."""
     top_rate: float | None = None
-    """The rate goes to this, up or down, while the task is not learned; None: it stays."""
+    """The rate rises to this while the task is not learned; None: it stays."""
     rise_epochs: int = 1
-    """Epochs that it takes to get there."""
+    """Epochs that the rise takes."""
     fall_epochs: int = 0
     """Passes after those, in which the rate falls to 0; they begin when the task is learned."""
     beta1: float = 0.6
@@ -86,8 +87,11 @@ class Recipe:
         for name in ("warmup_steps", "fall_epochs"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must be 0 or more, not {getattr(self, name)}")
-        if self.top_rate is not None and not 0 < self.top_rate < math.inf:
-            raise UserError(f"top_rate must be over 0, or none, not {self.top_rate}")
+        if self.top_rate is not None and not self.learning_rate <= self.top_rate < math.inf:
+            raise UserError(
+                f"top_rate must be at least learning_rate ({self.learning_rate}), "
+                f"not {self.top_rate}"
+            )
         if self.attempts > 1 and self.learned_below is None:
             raise UserError("more attempts than one need learned_below, to know a failed one")
         for name in ("stop_after_perfect", "patience"):
@@ -114,7 +118,7 @@ class Recipe:
     ) -> float:
         """The rate of a step, before any halving; steps count from 0 in every attempt.
 
-        A tenth in the warm-up; then it goes to its top; in the end it falls to 0.
+        A tenth in the warm-up; then it rises to its top; in the end it falls to 0.
         """
         if step < self.warmup_steps:
             return self.learning_rate / 10

@@ -96,7 +96,7 @@ def corpus_for(
     config = RunConfig.of(run)
     corpus = load_stories(directory, config.task, splits, fill_gaps=config.fill_gaps)
     trained = RunDirectory(run).config().get("tasks", list(corpus.stories))
-    if not (isinstance(trained, list) and set(trained) & set(corpus.stories)):
+    if not (isinstance(trained, list) and any(task in trained for task in corpus.stories)):
         raise UserError(
             f"{run / 'config.json'}: 'tasks' is {trained}; expected tasks that it was trained on, "
             f"such as {list(corpus.stories)}"

@@ -121,7 +121,8 @@ class RunDirectory:
         try:
             metadata, tensors = read_tensors(path)
             progress = json.loads(metadata["progress"])
-            progress["best"] = tuple(progress["best"])
+            for name in ("best", "attempt_best"):
+                progress[name] = tuple(progress[name])
             trainer.restore(Progress(**progress), tensors)
             seconds = float(metadata["seconds"])
             # A checkpoint that is older than the count of the processor's time has an upper bound.

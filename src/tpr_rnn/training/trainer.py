@@ -43,7 +43,7 @@ class Evaluated:
     """Mean since the last evaluation."""
     valid: Scores
     best: bool
-    """Whether this is the best so far: the least error, then the least loss."""
+    """Whether this is the best so far: no task left behind, then least error, then least loss."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,10 @@ class Progress:
     """Validation error and loss of the best model so far."""
     worst: float = 101.0
     """Its validation error in its worst task."""
+    attempt_best: tuple[float, float] = (101.0, 0.0)
+    """The least validation error and loss of the present attempt."""
+    better_at: int = 0
+    """The step at which the present attempt came to these."""
     loss_sum: float = 0.0
     """Training losses since the last evaluation."""
     stopped: str | None = None
@@ -233,7 +237,11 @@ class Trainer:
         """Score the model; the state is brought up to date before the first event."""
         now, recipe = self.progress, self.recipe
         valid = score(self.model, self.valid, self.device)
-        best = (valid.error, valid.loss) < now.best
+        scores = (valid.error, valid.loss)
+        best = (self._leaves_one_behind(valid.worst), *scores) < (
+            self._leaves_one_behind(now.worst),
+            *now.best,
+        )
         epoch = now.step // self.steps_per_epoch
         train_loss = now.loss_sum / (now.step - now.evaluated)
         events: list[Event] = [Evaluated(now.step, epoch, self._rate(), train_loss, valid, best)]
@@ -242,8 +250,10 @@ class Trainer:
             task: 100 * now.missed.get(task, 0) / asked for task, asked in now.asked.items()
         }
         now.asked, now.missed = {}, {}
+        if scores < now.attempt_best:
+            now.attempt_best, now.better_at = scores, now.step
         if best:
-            now.best, now.best_step = (valid.error, valid.loss), now.step
+            now.best, now.best_step = scores, now.step
             now.worst = valid.worst
             self._best.copy_(self.optimizer.theta)
         if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
@@ -267,7 +277,7 @@ class Trainer:
             return f"no validation error in {now.perfect} evaluations in a row"
         if recipe.learned_below is not None and now.learned_at is None:
             return None  # a plateau is left or given up; to wait is what its epochs are for
-        since = max(now.best_step or 0, now.learned_at or now.begun)
+        since = max(now.better_at, now.learned_at or now.begun)
         waited = (now.step - since) // self.steps_per_epoch
         if recipe.patience is not None and waited >= recipe.patience:
             return f"no better model in {waited} evaluations in a row"
@@ -286,7 +296,12 @@ class Trainer:
             return False
         if now.learned_at is None:
             return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        return over and now.worst >= (recipe.accepted_below or recipe.learned_below)
+        return over and self._leaves_one_behind(now.worst)
+
+    def _leaves_one_behind(self, worst: float) -> bool:
+        """Whether a model's worst task is not learned well enough for it to be accepted."""
+        bar = self.recipe.accepted_below or self.recipe.learned_below
+        return bar is not None and worst >= bar
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
@@ -297,6 +312,7 @@ class Trainer:
         now.attempt += 1
         now.begun = now.step
         now.halved_at = now.learned_at = None
+        now.attempt_best, now.better_at = (101.0, 0.0), now.step
         now.errors = {}
         self._initialise(seed)
         return Restarted(now.step, seed, reason)
