@@ -25,7 +25,7 @@ from tpr_rnn.models.scoring import score
 from tpr_rnn.models.tpr_rnn import TPRRNN
 from tpr_rnn.training.run import RunConfig, corpus_for
 
-MEN, WOMEN = ("Bill", "Fred"), ("Julie",)
+NAMES = ("Bill", "Fred", "Julie")
 TASK = 11
 
 
@@ -53,7 +53,6 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
         if RunConfig.of(run).task != "all":
             raise UserError(f"{run}: a model of one task; expected models of all tasks")
     stories = swap_names(corpus_for(runs[0], data, [split])[0].split(split))
-    names = [*MEN, *WOMEN]
     lines = [
         '# Who is "he"?',
         "",
@@ -63,19 +62,19 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
         "it should be. Made by "
         f"`python -m benchmarks.who_is_he RUN... --data DIR --split {split}`.",
         "",
-        f"| run | {' | '.join(names)} | task {TASK} | the other tasks |",
-        "|---" * (len(names) + 3) + "|",
+        f"| run | {' | '.join(NAMES)} | task {TASK} | the other tasks |",
+        "|---" * (len(NAMES) + 3) + "|",
     ]
     for run in runs:
         reader = Reader.load(run)
-        taken = he_or_she(reader, names)
+        taken = he_or_she(reader)
         errors = task_errors(reader, stories)
         asked = {
-            name: task_errors(reader, {TASK: about(stories[TASK], name)})[TASK] for name in names
+            name: task_errors(reader, {TASK: about(stories[TASK], name)})[TASK] for name in NAMES
         }
         cells = [
             f"{'he' if taken[name] > 0 else 'she'} ({taken[name]:+.2f}): {asked[name]:.0f} %"
-            for name in names
+            for name in NAMES
         ]
         others = [error for task, error in errors.items() if task != TASK]
         lines.append(
@@ -85,12 +84,12 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def he_or_she(reader: Reader, names: list[str]) -> dict[str, float]:
+def he_or_she(reader: Reader) -> dict[str, float]:
     """How much nearer a sentence about each name is to one about him than to one about her."""
     model = reader.model.eval()
     if not isinstance(model, TPRRNN):
         raise UserError("only a TPR-RNN has entities to compare")
-    subjects = ["then he", "then she", *(name.lower() for name in names)]
+    subjects = ["then he", "then she", *(name.lower() for name in NAMES)]
     numbers = [
         [reader.vocabulary.number(word) for word in tokenize(f"{subject} went to the kitchen")]
         for subject in subjects
@@ -103,7 +102,7 @@ def he_or_she(reader: Reader, names: list[str]) -> dict[str, float]:
         vectors = normalize(said[entity], dim=1)
         alike[entity] = vectors @ vectors.T
     cosines = min(alike.values(), key=lambda each: float(each[0, 1]))
-    return {name: float(row[0] - row[1]) for name, row in zip(names, cosines[2:], strict=True)}
+    return {name: float(row[0] - row[1]) for name, row in zip(NAMES, cosines[2:], strict=True)}
 
 
 def task_errors(reader: Reader, stories: dict[int, list[Story]]) -> dict[int, float]:

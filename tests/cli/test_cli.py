@@ -204,7 +204,7 @@ def test_a_story_in_the_place_of_a_run_is_told_from_one(tmp_path) -> None:
     path.write_text("Mary went to the kitchen.\n")
     done = run("ask", str(path), "--question", "Where is Mary?")
     assert done.returncode == 2
-    assert done.stderr == f"tpr-rnn: {path}: not of a run; a story goes with --story\n"
+    assert f"{path}: not a file of a run; expected a run directory" in done.stderr
 
 
 def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(

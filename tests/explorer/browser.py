@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 import uvicorn
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service as Driver
@@ -24,6 +25,11 @@ PATIENCE = 60
 
 def installed() -> bool:
     return bool(shutil.which("chromium") and shutil.which("chromedriver"))
+
+
+needs_chromium = pytest.mark.skipif(
+    not installed(), reason="no Chromium here; `make test-browser` installs one where it may"
+)
 
 
 class Browser(Chrome):
