@@ -71,7 +71,9 @@ def run_directory(given: Path | None) -> Path:
     if given is None:
         return pretrained_run()
     if given.is_file() and not (given.parent / "model.safetensors").exists():
-        raise UserError(f"{given}: not a file of a run; expected a run directory (a story goes with --story)")
+        raise UserError(
+            f"{given}: not a file of a run; expected a run directory (a story goes with --story)"
+        )
     return given.parent if given.is_file() else given
 
 
