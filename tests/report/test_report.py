@@ -342,6 +342,19 @@ def test_what_belongs_nowhere_is_named(runs, out, capsys) -> None:
     assert (runs / "report" / "single-task.md").exists()
 
 
+def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
+    finished = write_run(runs / "a", "1", 0, {1: 2.0})
+    (finished / "config.json").write_text("{}")
+    (runs / "b").mkdir()
+    (runs / "b" / "config.json").write_text("{}")
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(runs)])
+    assert not end.value.code
+    told = capsys.readouterr().out
+    assert f"left out, for it is not finished: {(runs / 'b').resolve()}" in told
+    assert told.count("left out") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

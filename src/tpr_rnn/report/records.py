@@ -150,6 +150,12 @@ def read_records(directories: Iterable[Path]) -> list[Record]:
     return list(chosen.values())
 
 
+def unfinished_runs(directories: Iterable[Path]) -> list[Path]:
+    """Every run below some directories that was begun and has no record yet."""
+    begun = {path.parent.resolve() for each in directories for path in each.rglob("config.json")}
+    return sorted(path for path in begun if not RunDirectory(path).finished)
+
+
 def group_records(records: Sequence[Record]) -> list[Group]:
     """Records of the same preset, settings and data together, ours before the paper's."""
     kinds: dict[tuple[str, ...], list[Record]] = {}

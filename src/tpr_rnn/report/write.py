@@ -9,7 +9,7 @@ from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import pyplot, save
 from tpr_rnn.report import ablation, all_tasks, single_task, systematic
-from tpr_rnn.report.records import Record, read_records
+from tpr_rnn.report.records import Record, read_records, unfinished_runs
 from tpr_rnn.report.section import Figure, Section
 from tpr_rnn.report.table import Table
 
@@ -22,6 +22,8 @@ class Report:
     files: Sequence[Path]
     left_out: Sequence[Path]
     """Records that belong to none of the experiments."""
+    unfinished: Sequence[Path]
+    """Runs that were begun and have no record yet."""
 
 
 def write_report(directories: Sequence[Path], out: Path) -> Report:
@@ -50,7 +52,8 @@ def write_report(directories: Sequence[Path], out: Path) -> Report:
         raise UserError(f"{out}: cannot be written ({error.strerror})") from error
     shown = {record.path for members, _ in chosen for record in members}
     left_out = [record.path for record in records if record.path not in shown]
-    return Report([section for _, section in chosen], files, left_out)
+    sections_written = [section for _, section in chosen]
+    return Report(sections_written, files, left_out, unfinished_runs(directories))
 
 
 def _write(section: Section, out: Path) -> list[Path]:
