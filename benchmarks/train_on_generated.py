@@ -22,8 +22,8 @@ from tpr_rnn.experiments.launcher import launch
 from tpr_rnn.experiments.worker import Failed, Finished
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import score
-from tpr_rnn.training.recipe import preset
-from tpr_rnn.training.run import RunConfig
+from tpr_rnn.training.presets import preset
+from tpr_rnn.training.run_config import RunConfig
 
 TASKS = range(1, 21)
 OFFICIAL = "official"

@@ -24,7 +24,7 @@ from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.training.run import RunConfig, corpus_for
+from tpr_rnn.training.run_config import RunConfig, corpus_for
 
 SPLIT = "test"
 COMMON = 0.2

@@ -23,7 +23,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import score
 from tpr_rnn.models.tpr_rnn import TPRRNN
-from tpr_rnn.training.run import RunConfig, corpus_for
+from tpr_rnn.training.run_config import RunConfig, corpus_for
 
 NAMES = ("Bill", "Fred", "Julie")
 TASK = 11

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from tpr_rnn.models.reader import Answer, Reader
     from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
     from tpr_rnn.pretrained import load_pretrained
-    from tpr_rnn.training.recipe import PRESETS, Preset, Recipe
+    from tpr_rnn.training.presets import PRESETS, Preset
+    from tpr_rnn.training.recipe import Recipe
     from tpr_rnn.training.run import train
 
 _HOME = {
@@ -48,7 +49,8 @@ _HOME = {
     "tpr_rnn.models.reader": ("Answer", "Reader"),
     "tpr_rnn.models.tpr_rnn": ("TPRRNN", "TPRRNNConfig"),
     "tpr_rnn.pretrained": ("load_pretrained",),
-    "tpr_rnn.training.recipe": ("PRESETS", "Preset", "Recipe"),
+    "tpr_rnn.training.presets": ("PRESETS", "Preset"),
+    "tpr_rnn.training.recipe": ("Recipe",),
     "tpr_rnn.training.run": ("train",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -10,7 +10,7 @@ from tpr_rnn.experiments.catalogue import EXPERIMENTS, find_experiment
 from tpr_rnn.experiments.forecast import Forecast, typical
 from tpr_rnn.experiments.grid import Request
 from tpr_rnn.training.compare import all_settings, first_difference
-from tpr_rnn.training.recipe import preset
+from tpr_rnn.training.presets import preset
 
 OUT = Path("out")
 

@@ -13,7 +13,7 @@ from tpr_rnn.files import read_tensors
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.registry import ARCHITECTURES, architecture_of, find_architecture, make_model
 from tpr_rnn.training.compare import all_settings, settings_of_result
-from tpr_rnn.training.recipe import Preset, preset
+from tpr_rnn.training.presets import Preset, preset
 
 WORDS = Vocabulary(["mary", "went", "home", ".", "where", "is", "?"])
 QUESTION = ["Mary went home."], "Where is Mary?"

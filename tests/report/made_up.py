@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tpr_rnn.data.systematic import PLANS, TASKS, trained_tasks
 from tpr_rnn.memory import OPERATIONS
-from tpr_rnn.training.recipe import preset
+from tpr_rnn.training.presets import preset
 
 FILLED = "in place of the missing training file: 9 generated stories"
 

@@ -20,8 +20,9 @@ from tpr_rnn.models.lstm import LSTMReader
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.generalisation import Examiner
-from tpr_rnn.training.recipe import preset, preset_name
-from tpr_rnn.training.run import Run, RunConfig, corpus_for
+from tpr_rnn.training.presets import preset, preset_name
+from tpr_rnn.training.run import Run
+from tpr_rnn.training.run_config import RunConfig, corpus_for
 
 FAST = {"epochs": "1", "fall_epochs": "0", "batch_size": "64", "warmup_steps": "0"}
 

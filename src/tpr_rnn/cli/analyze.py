@@ -41,7 +41,7 @@ def analyze(
     from tpr_rnn.analysis import report
     from tpr_rnn.data.corpus import GENERATED
     from tpr_rnn.models.reader import Reader
-    from tpr_rnn.training.run import corpus_for
+    from tpr_rnn.training.run_config import corpus_for
 
     if sample < 2:
         raise UserError(f"--sample must be 2 or more, not {sample}")

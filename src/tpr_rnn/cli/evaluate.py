@@ -39,7 +39,7 @@ def evaluate(
     from tpr_rnn.data.swapped_names import SWAPS
     from tpr_rnn.models.reader import Reader
     from tpr_rnn.training.generalisation import Examiner
-    from tpr_rnn.training.run import RunConfig, corpus_for
+    from tpr_rnn.training.run_config import RunConfig, corpus_for
 
     run = run_directory(run)
     reader = Reader.load(run)

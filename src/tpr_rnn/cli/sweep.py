@@ -54,7 +54,7 @@ def sweep(
     from tpr_rnn.experiments.catalogue import find_experiment
     from tpr_rnn.experiments.grid import Request
     from tpr_rnn.experiments.launcher import launch
-    from tpr_rnn.training.recipe import DEFAULT
+    from tpr_rnn.training.presets import DEFAULT
 
     experiment = find_experiment(name)
     if seeds < 1:

@@ -22,7 +22,7 @@ from tpr_rnn.cli.options import (
 from tpr_rnn.errors import UserError
 
 if TYPE_CHECKING:
-    from tpr_rnn.training.run import RunConfig
+    from tpr_rnn.training.run_config import RunConfig
 
 
 def train(
@@ -58,7 +58,8 @@ def train(
 ) -> int:
     """Train a model on bAbI stories and score it on the test questions."""
     from tpr_rnn.cli.training_view import TrainingView
-    from tpr_rnn.training.run import Run, RunConfig
+    from tpr_rnn.training.run import Run
+    from tpr_rnn.training.run_config import RunConfig
     from tpr_rnn.training.run_directory import RunDirectory
 
     if task is None:
@@ -131,9 +132,9 @@ def _config(
     device: str | None,
 ) -> "RunConfig":
     """The configuration that the options ask for."""
-    from tpr_rnn.training.recipe import DEFAULT, preset_name
-    from tpr_rnn.training.recipe import preset as find_preset
-    from tpr_rnn.training.run import RunConfig
+    from tpr_rnn.training.presets import DEFAULT, preset_name
+    from tpr_rnn.training.presets import preset as find_preset
+    from tpr_rnn.training.run_config import RunConfig
 
     wanted = [f"operations={operations}"] if operations is not None else []
     changes = parse_settings((*wanted, *settings))

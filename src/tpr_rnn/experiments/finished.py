@@ -15,7 +15,7 @@ from tpr_rnn.training.compare import (
     first_difference,
     settings_of_result,
 )
-from tpr_rnn.training.run import RunConfig
+from tpr_rnn.training.run_config import RunConfig
 from tpr_rnn.training.run_directory import RunDirectory
 
 

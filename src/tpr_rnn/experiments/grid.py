@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tpr_rnn.data.stories import check_there_is
-from tpr_rnn.training.recipe import DEFAULT, preset, preset_name
-from tpr_rnn.training.run import RunConfig
+from tpr_rnn.training.presets import DEFAULT, preset, preset_name
+from tpr_rnn.training.run_config import RunConfig
 
 
 @dataclass(frozen=True)

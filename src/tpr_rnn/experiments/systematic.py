@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job, Request
-from tpr_rnn.training.recipe import DEFAULT
+from tpr_rnn.training.presets import DEFAULT
 
 PRESETS = ("systematic", "lstm")
 """The TPR-RNN, and a plain reader to compare with."""

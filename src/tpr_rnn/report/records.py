@@ -12,7 +12,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
 from tpr_rnn.training.compare import all_settings, settings_of_result
-from tpr_rnn.training.recipe import PRESETS
+from tpr_rnn.training.presets import PRESETS
 from tpr_rnn.training.run_directory import RunDirectory
 
 CURVE_AXES = ("step", "cpu_seconds", "valid_error")

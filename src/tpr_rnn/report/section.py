@@ -9,7 +9,7 @@ from tpr_rnn.report.published import Published
 from tpr_rnn.report.records import Group
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.training.compare import all_settings
-from tpr_rnn.training.recipe import preset
+from tpr_rnn.training.presets import preset
 
 
 @dataclass(frozen=True)

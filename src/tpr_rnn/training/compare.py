@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from tpr_rnn.models.registry import TPR_RNN
-from tpr_rnn.training.recipe import FROM_DATA, Preset
+from tpr_rnn.training.presets import FROM_DATA, Preset
 
 
 class Difference(NamedTuple):

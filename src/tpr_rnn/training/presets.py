@@ -1,0 +1,199 @@
+"""Settings of model and training that go together, by name: the paper's and ours."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
+
+from tpr_rnn.data.systematic import PLANS
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.model import ModelConfig
+from tpr_rnn.models.registry import TPR_RNN, find_architecture
+from tpr_rnn.training.recipe import Recipe
+
+FROM_DATA = ("vocabulary_size", "words")
+"""Settings of the model that come from the data, not from a preset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """Settings of model and training that go together."""
+
+    architecture: str = TPR_RNN
+    """The kind of model, by its name in the registry."""
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that differ from its defaults (a TPR-RNN's are the paper's)."""
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        """Refuse settings of the model that make no sense, before any data is read."""
+        self.config()
+
+    def config(self, *, vocabulary_size: int = 1, words: int = 1) -> ModelConfig:
+        """The model's configuration for data of these sizes; for any, where they do not matter."""
+        sizes = {"vocabulary_size": vocabulary_size, "words": words}
+        return find_architecture(self.architecture).config.from_json({**self.model, **sizes})
+
+    def with_settings(self, changes: Mapping[str, str]) -> "Preset":
+        """The same with some settings changed, given as text; unknown names are errors.
+
+        Settings of a model belong to its kind: another architecture starts from its own defaults.
+        """
+        architecture = changes.get("architecture", self.architecture)
+        model_kinds = get_type_hints(find_architecture(architecture).config)
+        for name in FROM_DATA:
+            del model_kinds[name]
+        recipe_kinds = get_type_hints(Recipe)
+        model = dict(self.model) if architecture == self.architecture else {}
+        recipe = {}
+        for name, text in changes.items():
+            if name == "architecture":
+                continue
+            if name in model_kinds:
+                model[name] = _parse(name, text, model_kinds[name])
+            elif name in recipe_kinds:
+                recipe[name] = _parse(name, text, recipe_kinds[name])
+            else:
+                known = ["architecture", *model_kinds, *recipe_kinds]
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise UserError(f"unknown setting '{name}'; {hint}")
+        return Preset(architecture=architecture, model=model, recipe=replace(self.recipe, **recipe))
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return {
+            "architecture": self.architecture,
+            "model": dict(self.model),
+            "recipe": asdict(self.recipe),
+        }
+
+    @staticmethod
+    def from_json(settings: Mapping[str, Any]) -> "Preset":
+        """Read `as_json` back; unknown names are errors."""
+        unknown = set(settings["recipe"]) - {known.name for known in fields(Recipe)}
+        if unknown:
+            raise UserError(f"unknown settings in a recipe: {', '.join(sorted(unknown))}")
+        return Preset(
+            architecture=settings.get("architecture", TPR_RNN),
+            model=dict(settings["model"]),
+            recipe=Recipe(**settings["recipe"]),
+        )
+
+
+def _parse(name: str, text: str, kind: Any) -> Any:
+    kinds = get_args(kind) or (kind,)
+    if type(None) in kinds and text.lower() == "none":
+        return None
+    if str in kinds:  # the only setting of several words: the operations
+        return [part.strip() for part in text.split(",")]
+    if bool in kinds:
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        raise UserError(f"{name} is true or false, not '{text}'")
+    number = int if int in kinds else float
+    try:
+        return number(text)
+    except ValueError:
+        expected = "a whole number" if number is int else "a number"
+        raise UserError(f"{name} is {expected}, not '{text}'") from None
+
+
+# What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
+_OURS = Recipe(beta1=0.9, beta2=0.999, halve_below=None)
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        # Appendix A, "The Single-Task Model".
+        "paper-single": Preset(),
+        # Appendix A, "The All-Tasks Model"; 45 epochs are the 250,000 steps of Figure 3.
+        "paper-all": Preset(
+            model={"hidden_size": 90, "entity_size": 40, "relation_size": 20},
+            recipe=Recipe(batch_size=32, learning_rate=0.001, beta1=0.9, beta2=0.999, epochs=45),
+        ),
+        # Ours for one task; results/LOG.md says what each setting is for.
+        "single": Preset(
+            model={"bounded_keys": True, "embedding_scale": 0.1, "symbol_dropout": 0.05},
+            recipe=replace(
+                _OURS,
+                batch_size=512,
+                epochs=400,
+                attempts=8,
+                learned_below=5.0,
+                hopeful_below=20.0,
+                accepted_below=2.0,
+                learning_rate=0.003,
+                top_rate=0.015,
+                rise_epochs=400,
+                fall_epochs=160,
+                stop_after_perfect=10,
+            ),
+        ),
+        # Ours for all tasks together: the paper's sizes; results/LOG.md says what the rest is for.
+        "all": Preset(
+            model={
+                "hidden_size": 90,
+                "entity_size": 40,
+                "relation_size": 20,
+                "bounded_keys": True,
+                "linear_keys": True,
+                "embedding_scale": 0.1,
+                "symbol_dropout": 0.1,
+            },
+            recipe=replace(
+                _OURS,
+                batch_size=512,
+                focus=0.7,
+                epochs=60,
+                attempts=4,
+                learned_below=30.0,
+                accepted_below=2.0,
+                fall_epochs=60,
+                learning_rate=0.003,
+                patience=15,
+            ),
+        ),
+        # Ours for the joined tasks with new names: sizes between those of one task and of all.
+        "systematic": Preset(
+            model={
+                "hidden_size": 60,
+                "entity_size": 20,
+                "relation_size": 15,
+                "bounded_keys": True,
+                "linear_keys": True,
+                "embedding_scale": 0.1,
+                "symbol_dropout": 0.1,
+            },
+            recipe=replace(_OURS, batch_size=512, epochs=20, fall_epochs=20, learning_rate=0.006),
+        ),
+        # A plain reader to compare with.
+        "lstm": Preset(
+            architecture="lstm",
+            model={"hidden_dropout": 0.2},
+            recipe=replace(_OURS, batch_size=64, epochs=12, fall_epochs=12, learning_rate=0.002),
+        ),
+    }
+)
+
+DEFAULT = "default"
+"""The name for whichever preset of ours for a TPR-RNN fits the task."""
+
+
+def preset_name(name: str, task: str) -> str:
+    """The name in `PRESETS` that a name given for a task stands for."""
+    if name == DEFAULT:
+        if task in PLANS:
+            return "systematic"
+        return "all" if task == "all" else "single"
+    return name
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise UserError(
+            f"unknown preset '{name}'; there are {', '.join(PRESETS)}, and {DEFAULT} for single, "
+            "all or systematic, whichever fits the task"
+        )
+    return PRESETS[name]
