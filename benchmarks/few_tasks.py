@@ -22,8 +22,9 @@ from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.training.events import Evaluated
 from tpr_rnn.training.presets import preset
-from tpr_rnn.training.trainer import Evaluated, Trainer
+from tpr_rnn.training.trainer import Trainer
 
 LENGTH = {"epochs": "400", "fall_epochs": "100", "attempts": "1", "accepted_below": "none"}
 """Few tasks have short epochs; --set can say otherwise."""

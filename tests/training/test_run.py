@@ -14,11 +14,11 @@ from tpr_rnn.data import gaps
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.errors import UserError
 from tpr_rnn.training import run as run_module
+from tpr_rnn.training.events import Evaluated
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig
 from tpr_rnn.training.run_directory import RunDirectory, Spent
-from tpr_rnn.training.trainer import Evaluated
 
 
 @pytest.fixture(scope="module")

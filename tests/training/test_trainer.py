@@ -11,15 +11,9 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNNConfig
 from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.training import trainer as trainer_module
+from tpr_rnn.training.events import Evaluated, RateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.recipe import Recipe
-from tpr_rnn.training.trainer import (
-    Evaluated,
-    RateHalved,
-    Restarted,
-    Stepped,
-    Stopped,
-    Trainer,
-)
+from tpr_rnn.training.trainer import Trainer
 
 PLACES = ("kitchen", "garden", "office", "hallway")
 STORIES = [

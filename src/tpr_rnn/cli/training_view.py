@@ -20,8 +20,8 @@ from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.times import duration
+from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Stepped
 from tpr_rnn.training.run import Run
-from tpr_rnn.training.trainer import Evaluated, Event, RateHalved, Restarted, Stepped
 
 LINE_SECONDS = 5.0
 """Where there is no terminal, a line at most this often."""

@@ -114,9 +114,9 @@ def _outcome(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) 
 
 
 def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+    from tpr_rnn.training.events import Evaluated
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_directory import RunDirectory
-    from tpr_rnn.training.trainer import Evaluated
 
     begun = RunDirectory(job.directory).started
     run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)

@@ -18,12 +18,13 @@ from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.generalisation import Examiner
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
 from tpr_rnn.training.run_config import RunConfig
 from tpr_rnn.training.run_directory import RunDirectory, Spent
-from tpr_rnn.training.trainer import Evaluated, Event, Restarted, Trainer
+from tpr_rnn.training.trainer import Trainer
 
 CHECKPOINT_SECONDS = 10.0
 """Least time between two checkpoints: what a kill can cost."""

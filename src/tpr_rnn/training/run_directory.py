@@ -18,7 +18,8 @@ from safetensors.torch import save
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import make_directory, read_tensors, write_atomically
-from tpr_rnn.training.trainer import Progress, Trainer
+from tpr_rnn.training.progress import Progress
+from tpr_rnn.training.trainer import Trainer
 
 
 class Busy(UserError):

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -16,98 +15,14 @@ from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import make_model
-from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.models.scoring import score
+from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.nadam import FlatNAdam
+from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.recipe import Recipe
 
 RESTARTS = 10
 """So many NaNs at the start are forgiven."""
-
-
-@dataclass(frozen=True)
-class Stepped:
-    """A training step was made."""
-
-    step: int
-    loss: float
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """The model was scored on the validation questions."""
-
-    step: int
-    epoch: int
-    rate: float
-    train_loss: float
-    """Mean since the last evaluation."""
-    valid: Scores
-    best: bool
-    """Whether this is the best so far: no task left behind, then least error, then least loss."""
-
-
-@dataclass(frozen=True)
-class Restarted:
-    """The model starts anew from another seed, and why."""
-
-    step: int
-    seed: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class RateHalved:
-    """The validation loss has fallen below the recipe's mark."""
-
-    step: int
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """Training ended before its last step, and why."""
-
-    step: int
-    reason: str
-
-
-Event = Stepped | Evaluated | Restarted | RateHalved | Stopped
-
-
-@dataclass
-class Progress:
-    """What has happened so far; with the tensors of `Trainer.tensors`, all that a resume needs."""
-
-    step: int = 0
-    seeds: list[int] = field(default_factory=list)
-    """The seeds of the initialisations; more than one if some failed."""
-    attempt: int = 1
-    begun: int = 0
-    """The step at which the present attempt began."""
-    learned_at: int | None = None
-    """The step at which the task was learned, or nearly so, in the present attempt."""
-    evaluated: int = 0
-    """The step of the last evaluation."""
-    asked: dict[str, int] = field(default_factory=dict)
-    """Training questions since the last evaluation, by task."""
-    missed: dict[str, int] = field(default_factory=dict)
-    """Those of them that were answered wrongly."""
-    errors: dict[str, float] = field(default_factory=dict)
-    """Wrong answers in percent, by task, in training before the last evaluation of the attempt."""
-    halved_at: int | None = None
-    perfect: int = 0
-    """Evaluations in a row without an error."""
-    best_step: int | None = None
-    best: tuple[float, float] = (101.0, 0.0)
-    """Validation error and loss of the best model so far."""
-    worst: float = 101.0
-    """Its validation error in its worst task."""
-    attempt_best: tuple[float, float] = (101.0, 0.0)
-    """The least validation error and loss of the present attempt."""
-    better_at: int = 0
-    """The step at which the present attempt came to these."""
-    loss_sum: float = 0.0
-    """Training losses since the last evaluation."""
-    stopped: str | None = None
 
 
 class Trainer:
