@@ -49,8 +49,12 @@ def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) 
         (3, 3.0, 1.0, 0.2),
         (4, 0.0, 3.0, 0.1),
     ):
-        better = {"valid_error": error, "valid_loss": loss}
-        write_run(task / f"seed-{seed}", "7", seed, {7: test}, **better)
+        others = {"valid_error": error, "valid_loss": loss}
+        if seed == 0:
+            others["stopped"] = "the loss became nan at step 300"
+        if seed == 1:
+            others["stopped"] = "no validation error in 10 evaluations in a row"
+        write_run(task / f"seed-{seed}", "7", seed, {7: test}, **others)
     write_report([runs], out)
     rows = rows_of(out / "single-task.csv")
     assert rows["7"]["single mean"] == "3.0000"
@@ -62,7 +66,8 @@ def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) 
     assert seeds["single"]["failed tasks"] == "none"  # the last one, seed 4
     page = (out / "single-task.md").read_text("utf-8")
     assert "| single | 0 | 20 |" in page
-    assert "| 7 | 20 min 0 s |" in page
+    assert "| 7 | 7 | 20 min 0 s |" in page  # failed, for its loss became NaN
+    assert page.count("| none | none | 20 min 0 s |") == 4
     assert "No run is missing." in page
     assert f"Task 3 was trained on other stories, {FILLED}." in page
     assert "those of the model itself: bounded_keys" in page

@@ -13,6 +13,7 @@ from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
 from tpr_rnn.training.compare import all_settings, settings_of_result
 from tpr_rnn.training.presets import PRESETS
+from tpr_rnn.training.progress import DIVERGED
 from tpr_rnn.training.run_directory import RunDirectory
 
 CURVE_AXES = ("step", "cpu_seconds", "valid_error")
@@ -62,6 +63,8 @@ class Record:
     cpu_seconds: float
     """Of the processor; records that are older than it have those on the clock."""
     filled: Mapping[str, str]
+    stopped: str | None = None
+    """Why it ended before its last step, if it did."""
     new_names: tuple[NewName, ...] = ()
     swapped_names: SwappedNames | None = None
     """None where the run has not been put to that test."""
@@ -70,6 +73,11 @@ class Record:
     def whole(self) -> bool:
         """Whether the model lacks none of the memory's operations, if it has a memory at all."""
         return self.architecture != TPR_RNN or self.operations == OPERATIONS
+
+    @property
+    def diverged(self) -> bool:
+        """Whether it ended because its loss was no longer a number."""
+        return self.stopped is not None and self.stopped.startswith(DIVERGED)
 
     @property
     def rank(self) -> tuple[float, float, int]:
@@ -224,6 +232,7 @@ def _read(path: Path) -> Record:
             steps=content["steps"],
             cpu_seconds=float(content.get("cpu_seconds", content["seconds"])),
             filled=content.get("filled", {}),
+            stopped=content.get("stopped"),
             new_names=_new_names(content["new_names"]) if content["task"] in PLANS else (),
             swapped_names=_swapped_names(content.get("swapped_names")),
         )

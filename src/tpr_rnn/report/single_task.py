@@ -93,6 +93,8 @@ def single_task(records: Sequence[Record]) -> Section:
             missing_note({each.label: each.missing() for each in runs}),
             "## How to read it",
             CONVENTION,
+            "NaN in: tasks whose loss became NaN after the warm-up, which ends the training; the "
+            "best model so far is scored.",
             "Best by validation: the run with the least validation error, then the least "
             "validation loss, then the lowest seed. The paper does not say how its best runs "
             "were chosen, and the LSTM's errors in its table have the mean 33.4, not 36.4. Where "
@@ -146,9 +148,9 @@ def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
                 for task, error in zip(TASKS, errors, strict=True)
                 if error is not None and error > FAILED_ABOVE
             ]
-            seconds = sum(
-                record.cpu_seconds for record in each.group.records if record.seed == seed
-            )
+            of_seed = [record for record in each.group.records if record.seed == seed]
+            diverged = [record.task for record in of_seed if record.diverged]
+            seconds = sum(record.cpu_seconds for record in of_seed)
             tasks = sum(error is not None for error in errors)
             rows.append(
                 [
@@ -157,8 +159,17 @@ def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
                     str(tasks),
                     mean_of_all(errors),
                     ", ".join(bad) or "none",
+                    ", ".join(diverged) or "none",
                     duration(seconds),
                 ]
             )
-    headings = ("preset", "seed", "tasks", "mean error", "failed tasks", "time on one core")
+    headings = (
+        "preset",
+        "seed",
+        "tasks",
+        "mean error",
+        "failed tasks",
+        "NaN in",
+        "time on one core",
+    )
     return Table("single-task-seeds", "Each seed", headings, rows, note=note)

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+DIVERGED = "the loss became"
+"""How the reason begins, if a run ends because its loss is no longer a number."""
+
 
 @dataclass
 class Progress:

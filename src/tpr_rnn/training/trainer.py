@@ -18,7 +18,7 @@ from tpr_rnn.models.registry import make_model
 from tpr_rnn.models.scoring import score
 from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.nadam import FlatNAdam
-from tpr_rnn.training.progress import Progress
+from tpr_rnn.training.progress import DIVERGED, Progress
 from tpr_rnn.training.recipe import Recipe
 
 RESTARTS = 10
@@ -239,11 +239,11 @@ class Trainer:
     def _give_up_or_restart(self, loss: float) -> Event:
         now = self.progress
         if now.step >= self.recipe.warmup_steps and now.best_step is not None:
-            now.stopped = f"the loss became {loss} at step {now.step + 1}"
+            now.stopped = f"{DIVERGED} {loss} at step {now.step + 1}"
             return Stopped(now.step, now.stopped)
         if len(now.seeds) > RESTARTS:
             raise UserError(
-                f"the loss became {loss} at the start {len(now.seeds)} times, with the seeds "
+                f"{DIVERGED} {loss} at the start {len(now.seeds)} times, with the seeds "
                 f"{', '.join(map(str, now.seeds))}; try a smaller learning_rate, "
                 "or bounded_keys=true"
             )
@@ -251,4 +251,4 @@ class Trainer:
         now.step = now.evaluated = now.begun
         now.loss_sum, now.asked, now.missed, now.errors = 0.0, {}, {}, {}
         self._initialise(seed)
-        return Restarted(failed_at, seed, f"the loss became {loss} at step {failed_at}")
+        return Restarted(failed_at, seed, f"{DIVERGED} {loss} at step {failed_at}")
