@@ -1,5 +1,6 @@
 """The figures of a report; whoever calls saves and closes them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,9 @@ def draw_errors(
     paper: Mapping[int, float],
 ) -> Any:
     """Every run's error by task, for several presets, with the paper's mean."""
-    figure, axes = plot.subplots(figsize=(10, 4.2), layout="constrained")
+    columns = 4 if sum(map(len, series)) < 60 else 1
+    above = 0.22 * math.ceil((len(series) + 1) / columns)  # inches for the legend
+    figure, axes = plot.subplots(figsize=(10, 4.2 + above), layout="constrained")
     positions = np.arange(len(TASKS))
     width = 0.7 / len(series)
     for number, (label, errors) in enumerate(series.items()):
@@ -76,9 +79,7 @@ def draw_errors(
     axes.set_axisbelow(True)
     handles, labels = axes.get_legend_handles_labels()
     handles, labels = handles[1:] + handles[:1], labels[1:] + labels[:1]  # ours first
-    columns = 4 if sum(map(len, labels)) < 80 else 1
-    legend = axes.legend(handles, labels, loc="upper left", ncols=columns, frameon=False)
-    legend.set_in_layout(False)  # a long one may cover the axes, never squeeze them
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
     return figure
 
 
