@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,17 +23,33 @@ def make_directory(path: Path) -> None:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file beside its place, then move it there in one step."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with _named(path):
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file."""
+    with _named(path), path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error of the system say which file it is about: that of a full disk does not."""
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def read_tensors(path: Path) -> "tuple[dict[str, str], dict[str, Tensor]]":

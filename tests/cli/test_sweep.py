@@ -155,7 +155,7 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["single-task", "--seeds", "0"], "--seeds must be 1 or more"),
         (["single-task", "--workers", "0"], "--workers must be 1 or more"),
         (["single-task", "--first-seed", "-1"], "the seed must be"),
-        (["single-task", "--tasks", "1,x"], "'x' is no task"),
+        (["single-task", "--tasks", "1,x"], "takes different numbers, such as 1,19, not '1,x'"),
         (["single-task", "--tasks", "1,1"], "--tasks takes different numbers"),
         (["single-task", "--tasks", "all"], "--tasks takes different numbers"),
         (["single-task", "--tasks", "21"], "there is no task 21"),
@@ -163,6 +163,7 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["single-task", "--preset", "best"], "unknown preset 'best'"),
         (["single-task", "--set", "speed=9"], "unknown setting 'speed'"),
         (["ablation", "--set", "operations=write"], "chooses the operations itself"),
+        (["ablation", "--preset", "lstm"], "the ablation is of a memory, which 'lstm' lacks"),
         (["single-task", "--data", "NOWHERE"], "NOWHERE: no such directory"),
         (["single-task", "--data", "DATA"], "task 2 has no train"),
     ],
@@ -177,7 +178,9 @@ def test_bad_input_is_refused_before_anything_runs(
     with pytest.raises(SystemExit) as end:
         main(["sweep", *(str(places.get(argument, argument)) for argument in arguments)])
     assert end.value.code == 2
-    assert message in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert message in told.err
+    assert not told.out
     assert not (tmp_path / "runs").exists()
 
 

@@ -61,6 +61,17 @@ def test_a_grid_is_run_and_not_run_again(data, tmp_path) -> None:
     assert not list((tmp_path / "out").rglob(FAILURE))
 
 
+def test_a_failure_that_cannot_be_recorded_costs_its_run_alone(data, tmp_path) -> None:
+    write_data(data, 4)
+    grid = jobs(data, tmp_path, 4, 1)
+    grid[0].directory.parent.mkdir(parents=True)
+    grid[0].directory.write_text("")  # a file in the place of the run
+    blocked, other = (last_events(launch(grid, workers=1))[job.directory] for job in grid)
+    assert isinstance(other, Finished)
+    assert f"{grid[0].directory}: cannot be made" in blocked.problem
+    assert "not recorded" in blocked.problem
+
+
 def test_progress_counts_the_epochs_of_the_fall_too(data, tmp_path) -> None:
     events = list(launch(jobs(data, tmp_path, 1, fall_epochs="3"), workers=1))
     told = [event for event in events if isinstance(event, Progressed)]

@@ -1,6 +1,6 @@
 import pytest
 
-from tpr_rnn.report.numbers import Spread, failed, mean_of_all, spread
+from tpr_rnn.report.numbers import Spread, failed, mean_of_all, spread, two_places
 from tpr_rnn.report.published import (
     PAPER_ALL,
     PAPER_ALL_MEAN,
@@ -49,6 +49,21 @@ def test_what_is_missing_is_not_averaged_away() -> None:
     assert failed([9.0, None]) is None
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.175, "0.18"),
+        (0.125, "0.13"),
+        (0.385, "0.39"),
+        (0.1749, "0.17"),
+        (0.0, "0.00"),
+        (3.5 / 20, "0.18"),
+    ],
+)
+def test_halves_are_rounded_up(number, text) -> None:
+    assert two_places(number) == text
+
+
 def test_a_table_in_three_forms() -> None:
     table = Table(
         "t",
@@ -66,7 +81,7 @@ def test_a_table_in_three_forms() -> None:
     assert table.markdown() == (
         "**Errors of `a_b`, 5 %**\n\n"
         "| task | ours | best |\n| --- | ---: | ---: |\n"
-        "| 1 | 0.12 ± 0.50 | 0.25 |\n"
+        "| 1 | 0.13 ± 0.50 | 0.25 |\n"
         "| 2 | 1.00 (1 of 5) | missing |\n"
         "| 3 | missing |  |\n"
         "| all | 1.00 ± 2.00 | 3 |\n\n"
@@ -87,7 +102,7 @@ def test_a_table_in_three_forms() -> None:
         "    \\toprule\n"
         "    task & ours & best \\\\\n"
         "    \\midrule\n"
-        "    1 & 0.12 $\\pm$ 0.50 & 0.25 \\\\\n"
+        "    1 & 0.13 $\\pm$ 0.50 & 0.25 \\\\\n"
         "    2 & 1.00 (1 of 5) & missing \\\\\n"
         "    3 & missing &  \\\\\n"
         "    \\midrule\n"

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -120,6 +121,17 @@ def test_presets_stand_side_by_side_with_the_papers_columns(runs, out) -> None:
     }
 
 
+def test_a_changed_preset_is_not_called_by_its_name_alone(runs, out) -> None:
+    write_run(runs / "a", "1", 0, {1: 0.0}, settings={"epochs": "3", "attempts": "1"})
+    write_report([runs], out)
+    page = (out / "single-task.md").read_text("utf-8")
+    assert "| TPR-RNN (`single, changed`) |" in page
+    assert (
+        "`single, changed` is the preset `single` with epochs 3 (not 400), attempts 1 (not 8)."
+        in page
+    )
+
+
 def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
     for rate in ("0.001", "0.002"):
         place = runs / rate / "seed-0"
@@ -155,6 +167,11 @@ def test_ablation_lists_failed_tasks_beside_the_papers(runs, out) -> None:
     page = (out / "ablation.md").read_text("utf-8")
     assert "- `single W+M`: task 2, seed 0, 1, 2" in page
     assert "| W+M | missing | 3, 9, 10 (of 19 tasks) |" in page
+    assert "W fails at 3 of 20 tasks; W+M fails at 3 of 19 tasks; W+B fails at 0 of 20" in page
+
+    shutil.rmtree(runs / "W+M")
+    write_report([runs], out)
+    assert "; W+M has not been run; " in (out / "ablation.md").read_text("utf-8")
 
 
 def test_all_tasks_has_each_run_the_best_and_the_curves(runs, out) -> None:
@@ -359,6 +376,12 @@ def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
     assert f"left out, for it is not finished: {(runs / 'b').resolve()}" in told
     assert told.count("left out") == 1
 
+    (runs / "b" / "failure.json").write_text("{}")
+    with pytest.raises(SystemExit):
+        main(["report", str(runs)])
+    told = capsys.readouterr().out
+    assert f"left out, for it failed (failure.json says why): {(runs / 'b').resolve()}" in told
+
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
@@ -378,6 +401,14 @@ def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
         main(["report", str(runs), "--out", str(out)])
     assert end.value.code == 2
     assert message.replace("\\", "") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0])
+def test_an_error_that_is_none_is_named(runs, out, error) -> None:
+    place = write_run(runs / "a", "1", 0, {1: error})
+    with pytest.raises(UserError, match=f"not the record of a run .{error} is no error in percent"):
+        write_report([runs], out)
+    assert place.exists()
 
 
 @pytest.mark.parametrize("content", [None, {"Alex": {}}])

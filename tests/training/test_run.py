@@ -147,6 +147,20 @@ def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monke
     assert comparable(tmp_path / "run") == comparable(undisturbed)
 
 
+def test_a_damaged_line_in_the_middle_is_named_and_nothing_lost(data, tmp_path) -> None:
+    run = Run.begin(config(data), tmp_path / "run")
+    evaluated: list[Evaluated] = []
+    for event in run.events(stop=lambda: len(evaluated) == 3):
+        if isinstance(event, Evaluated):
+            evaluated.append(event)
+    path = tmp_path / "run" / "metrics.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], "nonsense", *lines[2:]]) + "\n")
+    with pytest.raises(UserError, match=r"metrics.jsonl:2: not the line of an evaluation"):
+        Run.resume(tmp_path / "run")
+    assert len(path.read_text().splitlines()) == len(lines) == 3
+
+
 def test_a_killed_run_resumes_to_the_same_end(data, undisturbed, tmp_path) -> None:
     """`kill -9` at random moments until the run gets through."""
     script = (

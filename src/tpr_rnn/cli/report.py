@@ -28,8 +28,8 @@ def report(
         console.print(f"{section.title}\n" + "\n".join(f"  {line}" for line in section.headlines))
     for path in written.left_out:
         console.print(f"left out, for it belongs to none of these experiments: {path}")
-    for path in written.unfinished:
-        console.print(f"left out, for it is not finished: {path}")
+    for path, reason in written.without_record.items():
+        console.print(f"left out, for {reason}: {path}")
     pages = ", ".join(path.name for path in written.files if path.suffix == ".md")
     console.print(f"Saved in {out}: {pages} and {len(written.files)} files in all")
     return 0

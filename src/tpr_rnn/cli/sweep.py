@@ -75,8 +75,8 @@ def sweep(
     view = SweepView(name, jobs, workers, to_stderr=json)
     with (
         interruptions() as received,
-        view.watching(),
         closing(launch(jobs, workers, stop=lambda: bool(received))) as events,
+        view.watching(),
     ):
         for event in events:
             view.show(event)
@@ -108,9 +108,10 @@ def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
 
     if name not in ("single-task", "ablation"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
-    numbers = [parse_task(part.strip()) for part in text.split(",")]
-    if None in numbers or len(set(numbers)) < len(numbers):
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts) or len(set(parts)) < len(parts):
         raise UserError(f"--tasks takes different numbers, such as 1,19, not '{text}'")
+    numbers = map(parse_task, parts)
     return tuple(number for number in numbers if number is not None)
 
 

@@ -3,10 +3,12 @@
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.finished import results_there
@@ -33,13 +35,21 @@ def launch(
 
     A job that is finished already is not run again, one that was interrupted goes on, and one that
     fails is recorded beside its run and does not hold up the others. When `stop` returns True,
-    whatever is running is saved, and the events end.
+    whatever is running is saved, and the events end. What cannot be run is told before any event.
     """
     if workers < 1:
         raise UserError(f"--workers must be 1 or more, not {workers}")
-    for job in jobs:  # a place that cannot be made is told before any process starts
+    for job in jobs:
         make_directory(job.directory.parent)
-    there = results_there(jobs)
+    return _launch(jobs, results_there(jobs), workers, stop)
+
+
+def _launch(
+    jobs: Sequence[Job],
+    there: Mapping[Path, dict[str, Any]],
+    workers: int,
+    stop: Callable[[], bool],
+) -> Generator[Event, None, None]:
     for job in jobs:
         if job.directory in there:
             yield Finished(job, there[job.directory], before=True)

@@ -92,11 +92,14 @@ def work(connection: Connection) -> None:
 
 
 def record_failure(job: Job, problem: str) -> Failed:
-    """Keep beside the run why there is no result."""
-    job.directory.mkdir(parents=True, exist_ok=True)
+    """Keep beside the run why there is no result, if there is a place for it."""
     record = {"config": job.config.as_json(), "problem": problem}
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(job.directory / FAILURE, text.encode())
+    try:
+        job.directory.mkdir(parents=True, exist_ok=True)
+        write_atomically(job.directory / FAILURE, text.encode())
+    except OSError as error:  # the other runs must go on
+        return Failed(job, f"{problem} (not recorded: {error})")
     return Failed(job, problem)
 
 
@@ -107,7 +110,7 @@ def _outcome(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) 
         return _run(job, tell, stop)
     except Busy as error:
         return Failed(job, str(error))  # nothing is wrong with the run itself
-    except UserError as error:
+    except (UserError, OSError) as error:
         return record_failure(job, str(error))
     except Exception:
         return record_failure(job, traceback.format_exc())

@@ -86,6 +86,17 @@ class _Variants:
         means = self.means(variant)
         return [task for task, mean in means.items() if mean is not None and mean > FAILED_ABOVE]
 
+    def count(self, variant: str) -> int:
+        """How many tasks there are runs of."""
+        return sum(each is not None for each in self.spreads[variant].values())
+
+    def verdict(self, variant: str) -> str:
+        """How many of its tasks fail."""
+        there = self.count(variant)
+        if not there:
+            return "has not been run"
+        return f"fails at {len(self.failed(variant))} of {counted(there, 'task')}"
+
     def missing(self, variant: str) -> dict[int, list[int]]:
         """Task -> seeds without a run."""
         return {
@@ -112,10 +123,7 @@ def ablation(records: Sequence[Record]) -> Section:
         variants = _Variants(group)
         name = "ablation" if number == 0 else f"ablation-{number + 1}"
         seconds = sum(record.cpu_seconds for record in group.records)
-        failures = "; ".join(
-            f"{variant} fails at {counted(len(variants.failed(variant)), 'task')}"
-            for variant in VARIANTS
-        )
+        failures = "; ".join(f"{variant} {variants.verdict(variant)}" for variant in VARIANTS)
         headlines.append(
             f"`{group.label}`, {counted(len(variants.seeds), 'seed')}: {failures}; "
             f"{counted(len(group.records), 'run')} took {duration(seconds)} of one core"
@@ -149,7 +157,7 @@ def ablation(records: Sequence[Record]) -> Section:
 def _failure_table(name: str, variants: _Variants, note: str) -> Table:
     rows: list[Sequence[Cell]] = []
     for variant in VARIANTS:
-        there = sum(spread is not None for spread in variants.spreads[variant].values())
+        there = variants.count(variant)
         ours = _listed(variants.failed(variant)) if there else None
         tasks = "" if there == len(TASKS) else f" (of {there} tasks)"
         paper = _listed(PAPER_ABLATION[variant]) if variant in PAPER_ABLATION else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from statistics import mean, stdev
 
 Number = int | float
@@ -39,6 +40,11 @@ def spread(numbers: Iterable[Number | None]) -> Spread | None:
         return None
     deviation = stdev(there) if len(there) > 1 else None
     return Spread(float(mean(there)), deviation, len(there), len(wanted))
+
+
+def two_places(number: float) -> str:
+    """Rounded as people do: 0.175 is 0.18, though the nearest binary number is a little less."""
+    return str(Decimal(f"{number:.9f}").quantize(Decimal("0.01"), ROUND_HALF_UP))
 
 
 def mean_of_all(numbers: Sequence[Number | None]) -> float | None:

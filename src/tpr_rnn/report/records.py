@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
+from tpr_rnn.experiments.worker import FAILURE
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
 from tpr_rnn.training.compare import all_settings, settings_of_result
@@ -84,6 +85,17 @@ class Record:
         """The least is the best by validation: error, then loss, then seed."""
         return self.valid_error, self.valid_loss, self.seed
 
+    def changed(self) -> dict[str, tuple[Any, Any]]:
+        """The settings that are not those of its preset, as they are and as the preset has them."""
+        if self.preset not in PRESETS:
+            return {}
+        usual = all_settings(PRESETS[self.preset])
+        return {
+            name: (value, usual.get(name))
+            for name, value in self.settings.items()
+            if usual.get(name) != value
+        }
+
     def curve(self) -> list[dict[str, float]]:
         """Steps, seconds of the processor and validation errors; empty if none were kept."""
         path = self.path.parent / "metrics.jsonl"
@@ -130,7 +142,7 @@ class Group:
         return None
 
 
-def read_records(directories: Iterable[Path]) -> list[Record]:
+def read_records(directories: Sequence[Path]) -> list[Record]:
     """Every record below some directories; a run that is there twice counts once."""
     paths: set[Path] = set()
     for directory in directories:
@@ -138,7 +150,10 @@ def read_records(directories: Iterable[Path]) -> list[Record]:
             raise UserError(f"{directory}: no such directory; expected one with runs in it")
         paths.update(path.resolve() for path in directory.rglob("result.json"))
     if not paths:
-        raise UserError("no result.json there; the runs of `tpr-rnn sweep` have one each")
+        places = ", ".join(map(str, directories))
+        raise UserError(
+            f"{places}: no result.json there; the runs of `tpr-rnn sweep` have one each"
+        )
     chosen: dict[tuple[Any, ...], Record] = {}
     stories: dict[tuple[Any, ...], Record] = {}
     for record in map(_read, sorted(paths)):
@@ -158,10 +173,16 @@ def read_records(directories: Iterable[Path]) -> list[Record]:
     return list(chosen.values())
 
 
-def unfinished_runs(directories: Iterable[Path]) -> list[Path]:
-    """Every run below some directories that was begun and has no record yet."""
-    begun = {path.parent.resolve() for each in directories for path in each.rglob("config.json")}
-    return sorted(path for path in begun if not RunDirectory(path).finished)
+def runs_without_record(directories: Iterable[Path]) -> dict[Path, str]:
+    """Every run below some directories that has no record, and why."""
+    reasons = {"config.json": "it is not finished", FAILURE: f"it failed ({FAILURE} says why)"}
+    found = {
+        path.parent.resolve(): reason
+        for name, reason in reasons.items()
+        for directory in directories
+        for path in directory.rglob(name)
+    }
+    return {path: found[path] for path in sorted(found) if not RunDirectory(path).finished}
 
 
 def group_records(records: Sequence[Record]) -> list[Group]:
@@ -196,14 +217,15 @@ def _label(record: Record, all_kinds: Sequence[Record]) -> str:
     A setting that is as the preset has it needs no words.
     """
     others = [other for other in all_kinds if other.preset == record.preset]
-    usual = all_settings(PRESETS[record.preset]) if record.preset in PRESETS else {}
+    changed = record.changed()
     parts = [record.preset]
     if len({other.data for other in others}) > 1:
         parts.append(record.data)
     for name, value in record.settings.items():
-        differs = any(other.settings.get(name) != value for other in others)
-        if differs and (name not in usual or usual[name] != value):
+        if name in changed and any(other.settings.get(name) != value for other in others):
             parts.append(f"{name} {value}")
+    if len(others) == 1 and changed:
+        parts.append("changed")
     return ", ".join(parts)
 
 
@@ -223,10 +245,10 @@ def _read(path: Path) -> Record:
             operations=tuple(name for name in OPERATIONS if name in operations),
             settings=settings,
             errors={
-                int(task): float(errors["test_error"])
+                int(task): _percent(errors["test_error"])
                 for task, errors in content["per_task"].items()
             },
-            valid_error=float(content["valid_error"]),
+            valid_error=_percent(content["valid_error"]),
             # Records that are older than it can still be shown.
             valid_loss=float(content.get("valid_loss", math.inf)),
             steps=content["steps"],
@@ -238,6 +260,12 @@ def _read(path: Path) -> Record:
         )
     except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
         raise UserError(f"{path}: not the record of a run ({error})") from error
+
+
+def _percent(number: Any) -> float:
+    if not 0 <= float(number) <= 100:
+        raise ValueError(f"{number} is no error in percent")
+    return float(number)
 
 
 def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tpr_rnn.report.numbers import TASKS, failed, mean_of_all, spread
+from tpr_rnn.report.numbers import TASKS, failed, mean_of_all, spread, two_places
 from tpr_rnn.report.records import Group
 from tpr_rnn.report.section import counted
 from tpr_rnn.report.table import Cell
@@ -51,11 +51,13 @@ class Runs:
         """
         if self.mean is None:
             return f"`{self.label}`: {none_whole} ({counted(len(self.group.records), 'run')})"
-        deviation = "" if self.mean.deviation is None else f" ± {self.mean.deviation:.2f}"
-        text = f"`{self.label}`: mean error {self.mean.mean:.2f}{deviation} % over {len(TASKS)} "
+        error = two_places(self.mean.mean)
+        if self.mean.deviation is not None:
+            error += f" ± {two_places(self.mean.deviation)}"
+        text = f"`{self.label}`: mean error {error} % over {len(TASKS)} "
         text += f"tasks and {counted(self.mean.count, 'seed')}"
         if self.failed is not None:
             text += f", {self.failed.mean:.1f} failed tasks a seed"
         if self.mean_of_best is not None:
-            text += f", best by validation {self.mean_of_best:.2f} %"
+            text += f", best by validation {two_places(self.mean_of_best)} %"
         return f"{text}; {cost}"

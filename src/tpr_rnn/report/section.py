@@ -75,7 +75,21 @@ def settings_table(name: str, groups: Sequence[Group], paper: str) -> Table:
         ]
         for setting, value in different.items()
     ]
-    return Table(name, caption, ("setting", *(group.label for group in others), "the paper"), rows)
+    headings = ("setting", *(group.label for group in others), "the paper")
+    return Table(name, caption, headings, rows, note=_changes_note(groups))
+
+
+def _changes_note(groups: Sequence[Group]) -> str:
+    """Which groups are not what their presets say."""
+    notes = []
+    for group in groups:
+        changes = ", ".join(
+            f"{name} {setting_value(now)} (not {setting_value(usual)})"
+            for name, (now, usual) in group.first.changed().items()
+        )
+        if changes:
+            notes.append(f"`{group.label}` is the preset `{group.first.preset}` with {changes}.")
+    return " ".join(notes)
 
 
 def filled_note(groups: Sequence[Group]) -> str:

@@ -6,7 +6,7 @@ from statistics import mean, stdev
 
 from tpr_rnn.data.systematic import PAIRS, PLANS
 from tpr_rnn.report.figures import draw_names, draw_pairs
-from tpr_rnn.report.numbers import CONVENTION, Spread, spread
+from tpr_rnn.report.numbers import CONVENTION, Spread, spread, two_places
 from tpr_rnn.report.records import Group, NewName, Record, group_records
 from tpr_rnn.report.section import Figure, Section, counted, data_note, settings_table
 from tpr_rnn.report.table import Cell, Table
@@ -136,8 +136,8 @@ def _headline(names: _Names) -> str:
 
 
 def _shown(numbers: Sequence[float]) -> str:
-    deviation = f" ± {stdev(numbers):.2f}" if len(numbers) > 1 else ""
-    return f"{mean(numbers):.2f}{deviation}"
+    deviation = f" ± {two_places(stdev(numbers))}" if len(numbers) > 1 else ""
+    return f"{two_places(mean(numbers))}{deviation}"
 
 
 def _names_table(plan: str, names: Sequence[_Names]) -> Table:

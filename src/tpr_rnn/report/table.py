@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tpr_rnn.report.numbers import Spread
+from tpr_rnn.report.numbers import Spread, two_places
 
 MISSING = "missing"
 """What a cell says whose runs are not there; an empty cell is one that nobody has published."""
@@ -39,7 +39,7 @@ class Table:
     def latex(self) -> str:
         """A table environment; it needs the package booktabs."""
         columns = "l" + "r" * (len(self.headings) - 1)
-        caption = f"{self.caption}. {self.note}" if self.note else self.caption
+        caption = f"{self.caption.rstrip('.')}. {self.note}" if self.note else self.caption
         lines = [
             r"\begin{table}",
             rf"  \caption{{{_escaped(caption)}}}",
@@ -85,11 +85,11 @@ def _shown(cell: Cell) -> str:
     if cell is None:
         return MISSING
     if isinstance(cell, Spread):
-        text = f"{cell.mean:.2f}"
+        text = two_places(cell.mean)
         if cell.deviation is not None:
-            text += f" ± {cell.deviation:.2f}"
+            text += f" ± {two_places(cell.deviation)}"
         return text if cell.count == cell.wanted else f"{text} ({cell.count} of {cell.wanted})"
-    return f"{cell:.2f}" if isinstance(cell, float) else str(cell)
+    return two_places(cell) if isinstance(cell, float) else str(cell)
 
 
 def _plain(cell: Cell) -> str:

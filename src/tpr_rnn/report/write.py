@@ -1,6 +1,6 @@
 """A report on disk: for each experiment a page with its tables and figures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import pyplot, save
 from tpr_rnn.report import ablation, all_tasks, single_task, systematic
-from tpr_rnn.report.records import Record, read_records, unfinished_runs
+from tpr_rnn.report.records import Record, read_records, runs_without_record
 from tpr_rnn.report.section import Figure, Section
 from tpr_rnn.report.table import Table
 
@@ -22,8 +22,8 @@ class Report:
     files: Sequence[Path]
     left_out: Sequence[Path]
     """Records that belong to none of the experiments."""
-    unfinished: Sequence[Path]
-    """Runs that were begun and have no record yet."""
+    without_record: Mapping[Path, str]
+    """Runs that have no record, and why."""
 
 
 def write_report(directories: Sequence[Path], out: Path) -> Report:
@@ -53,7 +53,7 @@ def write_report(directories: Sequence[Path], out: Path) -> Report:
     shown = {record.path for members, _ in chosen for record in members}
     left_out = [record.path for record in records if record.path not in shown]
     sections_written = [section for _, section in chosen]
-    return Report(sections_written, files, left_out, unfinished_runs(directories))
+    return Report(sections_written, files, left_out, runs_without_record(directories))
 
 
 def _write(section: Section, out: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from safetensors.torch import save
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.files import make_directory, read_tensors, write_atomically
+from tpr_rnn.files import append_line, make_directory, read_tensors, write_atomically
 from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.trainer import Trainer
 
@@ -88,20 +88,22 @@ class RunDirectory:
 
     def append_metrics(self, line: dict[str, Any]) -> None:
         """Add the line of an evaluation."""
-        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        append_line(self.path / "metrics.jsonl", json.dumps(line))
 
     def drop_metrics_after(self, step: int) -> None:
         """Forget evaluations that a resumed run will make again, and a half-written last line."""
         path = self.path / "metrics.jsonl"
         kept = []
-        text = path.read_text("utf-8", "replace") if path.exists() else ""
-        for line in text.splitlines():
+        lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+        for number, line in enumerate(lines, start=1):
             try:
                 if json.loads(line)["step"] <= step:
                     kept.append(line + "\n")
             except (TypeError, LookupError, ValueError):
-                break
+                if number < len(lines):  # no kill does that
+                    raise UserError(
+                        f"{path}:{number}: not the line of an evaluation; mend or remove it"
+                    ) from None
         write_atomically(path, "".join(kept).encode())
 
     def save_checkpoint(self, trainer: Trainer, spent: Spent) -> None:
@@ -145,7 +147,10 @@ class RunDirectory:
         except FileNotFoundError:
             raise UserError(f"{path}: no such file; is {self.path} a run directory?") from None
         except json.JSONDecodeError as error:
-            raise UserError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+            raise UserError(
+                f"{path}:{error.lineno}: not JSON ({error.msg}); bring it back, "
+                f"or move {self.path} away to run it anew"
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{path}: cannot be read ({error})") from error
         if not isinstance(content, dict):
