@@ -156,7 +156,7 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["single-task", "--workers", "0"], "--workers must be 1 or more"),
         (["single-task", "--first-seed", "-1"], "the seed must be"),
         (["single-task", "--tasks", "1,x"], "takes different numbers, such as 1,19, not '1,x'"),
-        (["single-task", "--tasks", "1,1"], "--tasks takes different numbers"),
+        (["single-task", "--tasks", "1,01"], "--tasks takes different numbers"),
         (["single-task", "--tasks", "all"], "--tasks takes different numbers"),
         (["single-task", "--tasks", "21"], "there is no task 21"),
         (["all-tasks", "--tasks", "1"], "leave out --tasks"),

@@ -109,9 +109,9 @@ def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
     if name not in ("single-task", "ablation"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts) or len(set(parts)) < len(parts):
+    numbers = [parse_task(part) for part in parts if part.isdecimal()]
+    if len(set(numbers)) < len(parts):
         raise UserError(f"--tasks takes different numbers, such as 1,19, not '{text}'")
-    numbers = map(parse_task, parts)
     return tuple(number for number in numbers if number is not None)
 
 

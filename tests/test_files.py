@@ -1,0 +1,30 @@
+import errno
+from pathlib import Path
+
+import pytest
+
+from tpr_rnn.files import append_line, write_atomically
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
+def test_a_full_disk_is_told_with_the_file() -> None:
+    with pytest.raises(OSError, match="/dev/full") as error:
+        append_line(FULL, "a line")
+    assert error.value.errno == errno.ENOSPC
+
+
+def test_what_cannot_be_written_is_named_by_its_own_name(tmp_path) -> None:
+    path = tmp_path / "nowhere" / "result.json"
+    with pytest.raises(FileNotFoundError) as error:
+        write_atomically(path, b"{}")
+    assert error.value.filename == str(path)
+
+
+def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path) -> None:
+    path = tmp_path / "result.json"
+    for content in (b"old", b"new"):
+        write_atomically(path, content)
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
