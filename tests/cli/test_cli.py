@@ -182,21 +182,26 @@ def test_ask(trained, story) -> None:
     assert 0.5 < answer["answers"][0]["probability"] <= 1
 
 
-def test_an_unknown_word_of_a_story_is_named_with_its_sentence(trained, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("story", "message"),
+    [
+        (
+            "Mary went to the kitchen.\nMary went to the \x1b[31mzoo.\n",
+            "sentence 2: the model has never seen the word",
+        ),
+        (
+            "Mary went to the kitchen. Where is Mary?\n",
+            "a question stands in the story, 'Where is Mary?'",
+        ),
+    ],
+)
+def test_a_story_that_can_not_be_told_is_named(trained, tmp_path, story, message) -> None:
     path = tmp_path / "story.txt"
-    path.write_text("Mary went to the kitchen.\nMary went to the \x1b[31mzoo.\n")
+    path.write_text(story)
     done = run("ask", str(trained), "--story", str(path), "--question", "Where is Mary?")
     assert done.returncode == 2
-    assert f"{path}: sentence 2: the model has never seen the word" in done.stderr
+    assert f"{path}: {message}" in done.stderr
     assert "\x1b" not in done.stderr
-
-
-def test_a_question_within_a_story_is_not_told_as_a_sentence(trained, tmp_path) -> None:
-    path = tmp_path / "story.txt"
-    path.write_text("Mary went to the kitchen. Where is Mary?\n")
-    done = run("ask", str(trained), "--story", str(path), "--question", "Where is Mary?")
-    assert done.returncode == 2
-    assert f"{path}: a question stands in the story, 'Where is Mary?'" in done.stderr
 
 
 def test_a_story_in_the_place_of_a_run_is_told_from_one(tmp_path) -> None:

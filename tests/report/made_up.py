@@ -1,5 +1,6 @@
-"""Records of runs that never ran, as files."""
+"""Records of runs that never ran, as files, and the tables that come of them."""
 
+import csv
 import json
 import math
 import random
@@ -110,3 +111,9 @@ def write_systematic(out: Path, name: str, seeds: int = 2, plan: str = "systemat
         errors = dict.fromkeys(TASKS, 1.0)
         place = out / name / f"seed-{seed}"
         write_run(place, plan, seed, errors, name=name, new_names=new_names)
+
+
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    """A CSV file by the first cell of its rows."""
+    with path.open(encoding="utf-8") as file:
+        return {next(iter(row.values())): row for row in csv.DictReader(file)}

@@ -2,40 +2,21 @@
 
 import csv
 import json
-import math
 import shutil
-from pathlib import Path
 
 import pytest
 
 from report.made_up import (
     FILLED,
+    rows_of,
     write_ablation,
     write_all_tasks,
     write_run,
     write_single,
     write_systematic,
 )
-from tpr_rnn.cli import main
 from tpr_rnn.data.swapped_names import SWAPS
-from tpr_rnn.errors import UserError
 from tpr_rnn.report.write import write_report
-
-
-def rows_of(path: Path) -> dict[str, dict[str, str]]:
-    """A CSV file by the first cell of its rows."""
-    with path.open(encoding="utf-8") as file:
-        return {next(iter(row.values())): row for row in csv.DictReader(file)}
-
-
-@pytest.fixture
-def runs(tmp_path):
-    return tmp_path / "runs"
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "report"
 
 
 def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) -> None:
@@ -130,21 +111,6 @@ def test_a_changed_preset_is_not_called_by_its_name_alone(runs, out) -> None:
         "`single, changed` is the preset `single` with epochs 3 (not 400), attempts 1 (not 8)."
         in page
     )
-
-
-def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
-    for rate in ("0.001", "0.002"):
-        place = runs / rate / "seed-0"
-        write_run(place, "1", 0, {1: 0.0}, settings={"learning_rate": rate})
-    write_run(runs / "generated", "1", 0, {1: 0.0}, data="generated")
-    write_report([runs], out)
-    page = (out / "single-task.md").read_text("utf-8")
-    for label in (
-        "single, en-valid-10k, learning_rate 0.001",
-        "single, en-valid-10k, learning_rate 0.002",
-        "single, generated",  # with the rate of the preset
-    ):
-        assert f"`{label}`" in page
 
 
 def test_ablation_lists_failed_tasks_beside_the_papers(runs, out) -> None:
@@ -332,101 +298,3 @@ def test_a_report_is_rebuilt_byte_for_byte(runs, out, tmp_path) -> None:
     for one, other in zip(first.files, second.files, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
         assert str(tmp_path).encode() not in one.read_bytes()
-
-
-def test_a_run_that_is_there_twice_counts_once(runs, out) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 0, {1: 2.0}, seconds=9.0)
-    write_report([runs, runs / "a"], out)
-    assert rows_of(out / "single-task.csv")["1"]["single runs"] == "1"
-    write_run(runs / "c", "1", 0, {1: 3.0})
-    with pytest.raises(
-        UserError, match=r"a/result.json and .*c/result.json have the same settings"
-    ):
-        write_report([runs], out)
-
-
-def test_runs_on_different_stories_are_not_averaged(runs, out) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 1, {1: 2.0}, data_sha256="other")
-    with pytest.raises(UserError, match="runs of the same kind on different stories"):
-        write_report([runs], out)
-
-
-def test_what_belongs_nowhere_is_named(runs, out, capsys) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 0, {1: 2.0}, operations=["backlink"])
-    with pytest.raises(SystemExit) as end:
-        main(["report", str(runs)])
-    assert not end.value.code
-    told = capsys.readouterr().out
-    assert f"belongs to none of these experiments: {(runs / 'b' / 'result.json').resolve()}" in told
-    assert (runs / "report" / "single-task.md").exists()
-
-
-def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
-    finished = write_run(runs / "a", "1", 0, {1: 2.0})
-    (finished / "config.json").write_text("{}")
-    (runs / "b").mkdir()
-    (runs / "b" / "config.json").write_text("{}")
-    with pytest.raises(SystemExit) as end:
-        main(["report", str(runs)])
-    assert not end.value.code
-    told = capsys.readouterr().out
-    assert f"left out, for it is not finished: {(runs / 'b').resolve()}" in told
-    assert told.count("left out") == 1
-
-    (runs / "b" / "failure.json").write_text("{}")
-    with pytest.raises(SystemExit):
-        main(["report", str(runs)])
-    told = capsys.readouterr().out
-    assert f"left out, for it failed (failure.json says why): {(runs / 'b').resolve()}" in told
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (None, None, "no result.json there"),
-        ("result.json", "{}", r"result.json: not the record of a run"),
-        ("result.json", "{", r"result.json:1: not JSON"),
-        ("metrics.jsonl", '{"step": 1}\n', r"metrics.jsonl:1: no line of a learning curve"),
-    ],
-)
-def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
-    runs.mkdir()
-    if name is not None:
-        write_all_tasks(runs, seeds=1)
-        (runs / "all" / "seed-0" / name).write_text(content)
-    with pytest.raises(SystemExit) as end:
-        main(["report", str(runs), "--out", str(out)])
-    assert end.value.code == 2
-    assert message.replace("\\", "") in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0])
-def test_an_error_that_is_none_is_named(runs, out, error) -> None:
-    place = write_run(runs / "a", "1", 0, {1: error})
-    with pytest.raises(UserError, match=f"not the record of a run .{error} is no error in percent"):
-        write_report([runs], out)
-    assert place.exists()
-
-
-@pytest.mark.parametrize("content", [None, {"Alex": {}}])
-def test_a_record_without_its_new_names_is_named(runs, out, content, capsys) -> None:
-    write_systematic(runs, "systematic", seeds=1)
-    (path,) = runs.rglob("result.json")
-    record = json.loads(path.read_text())
-    del record["new_names"]
-    path.write_text(json.dumps(record if content is None else record | {"new_names": content}))
-    with pytest.raises(SystemExit) as end:
-        main(["report", str(runs), "--out", str(out)])
-    assert end.value.code == 2
-    assert f"{path}: not the record of a run" in capsys.readouterr().err
-
-
-def test_no_directory_is_refused(runs, capsys) -> None:
-    for arguments, message in (([], "which runs?"), ([str(runs)], "no such directory")):
-        with pytest.raises(SystemExit) as end:
-            main(["report", *arguments])
-        assert end.value.code == 2
-        assert message in capsys.readouterr().err

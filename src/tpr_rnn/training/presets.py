@@ -103,6 +103,14 @@ def _parse(name: str, text: str, kind: Any) -> Any:
 # What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
 _OURS = Recipe(beta1=0.9, beta2=0.999, halve_below=None)
 
+# What our models of several tasks have in common.
+_JOINT = {
+    "bounded_keys": True,
+    "linear_keys": True,
+    "embedding_scale": 0.1,
+    "symbol_dropout": 0.1,
+}
+
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         # Appendix A, "The Single-Task Model".
@@ -132,15 +140,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         # Ours for all tasks together: the paper's sizes; results/LOG.md says what the rest is for.
         "all": Preset(
-            model={
-                "hidden_size": 90,
-                "entity_size": 40,
-                "relation_size": 20,
-                "bounded_keys": True,
-                "linear_keys": True,
-                "embedding_scale": 0.1,
-                "symbol_dropout": 0.1,
-            },
+            model={**_JOINT, "hidden_size": 90, "entity_size": 40, "relation_size": 20},
             recipe=replace(
                 _OURS,
                 batch_size=512,
@@ -156,15 +156,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         # Ours for the joined tasks with new names: sizes between those of one task and of all.
         "systematic": Preset(
-            model={
-                "hidden_size": 60,
-                "entity_size": 20,
-                "relation_size": 15,
-                "bounded_keys": True,
-                "linear_keys": True,
-                "embedding_scale": 0.1,
-                "symbol_dropout": 0.1,
-            },
+            model={**_JOINT, "hidden_size": 60, "entity_size": 20, "relation_size": 15},
             recipe=replace(_OURS, batch_size=512, epochs=20, fall_epochs=20, learning_rate=0.006),
         ),
         # A plain reader to compare with.
