@@ -154,6 +154,15 @@ def test_the_picture_of_an_empty_memory_can_be_drawn(reader, tmp_path) -> None:
     assert (tmp_path / "empty.png").exists()
 
 
+def test_what_leads_to_itself_is_told_in_its_box(reader, tmp_path) -> None:
+    found = trace(reader, STORY[:1], operations=["write"])
+    (held,) = found.sentences[-1].held
+    loop = replace(held, target=held.source, strength=-0.5)
+    sentence = replace(found.sentences[-1], held=(held, loop))
+    draw_memory(replace(found, sentences=(sentence,)), tmp_path / "loop.svg")
+    assert "to itself: not 1" in (tmp_path / "loop.svg").read_text("utf-8")
+
+
 def test_neighbours_in_the_picture_stand_beside_each_other(reader) -> None:
     swapped = ["Mary went to the garden.", "John went to the kitchen."]
     found = trace(reader, [*STORY[:2], *swapped], operations=["write"])

@@ -36,9 +36,11 @@ def draw_memory(trace: Trace, path: Path) -> None:
     figure, axes = plot.subplots(figsize=(WIDTH, height + 1.3), layout="constrained")
     axes.set(xlim=(-WIDTH / 2, WIDTH / 2), ylim=(-height / 2, height / 2), aspect="equal")
     axes.axis("off")
-    boxes = {node: _draw_node(axes, trace, node, place) for node, place in places.items()}
+    loops = [arrow for arrow in arrows if arrow.source == arrow.target]
+    boxes = {node: _draw_node(axes, trace, node, loops, place) for node, place in places.items()}
     for arrow in arrows:
-        _draw_arrow(axes, trace, arrow, places, boxes)
+        if arrow not in loops:
+            _draw_arrow(axes, trace, arrow, places, boxes)
     used = [STYLES[operation] for operation in trace.operations]
     lines = [plot.Line2D([], [], color=color, linestyle=style) for color, style, _ in used]
     figure.legend(lines, [label for _, _, label in used], loc="outside lower center", ncols=3)
@@ -102,14 +104,17 @@ def _title(trace: Trace) -> str:
     return "\n".join([answered, told, *([f"In no box: {', '.join(mixed)}"] if mixed else [])])
 
 
-def _draw_node(axes: Any, trace: Trace, node: int, place: Place) -> Any:
-    """A box with the node's name and the inference steps that found it."""
+def _draw_node(axes: Any, trace: Trace, node: int, loops: list[Association], place: Place) -> Any:
+    """A box with the node's name, what leads from it to itself, and the steps that found it."""
     steps = [
         str(number) if step.retrieved.cosine > 0 else f"{number} (the opposite)"
         for number, step in enumerate(trace.question.steps if trace.question else (), start=1)
         if step.retrieved.node == node and step.retrieved.is_node
     ]
     text = node_name(trace, node)
+    own = [_told_by(trace, arrow) for arrow in loops if arrow.source == node]
+    if own:
+        text += f"\nto itself: {', '.join(own)}"
     if steps:
         text += f"\nfound by step {', '.join(steps)}"
     box = {
@@ -153,6 +158,11 @@ def _draw_arrow(
         (1 - way) ** 2 * a + 2 * way * (1 - way) * c + way**2 * b
         for a, b, c in zip(start, end, control, strict=True)
     )
-    number = f"{'' if arrow.strength > 0 else 'not '}{trace.skipped + arrow.told_by + 1}"
     paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
-    axes.text(x, y, number, color=color, ha="center", va="center", fontsize=8, bbox=paper)
+    label = _told_by(trace, arrow)
+    axes.text(x, y, label, color=color, ha="center", va="center", fontsize=8, bbox=paper)
+
+
+def _told_by(trace: Trace, arrow: Association) -> str:
+    """The number of the sentence that told it, or the opposite of it."""
+    return f"{'' if arrow.strength > 0 else 'not '}{trace.skipped + arrow.told_by + 1}"
