@@ -1,8 +1,10 @@
 """Equations 5, 7-8 and 15-20 by plain loops, and the settings of the model."""
 
+import copy
 import math
 
 import pytest
+import safetensors.torch
 import torch
 
 from tpr_rnn.data.babi import Question, Story
@@ -41,9 +43,10 @@ def every_question(data, groups=1):
     return make_batch(data, torch.arange(len(data)).numpy(), groups)
 
 
-def network(networks, index, kind, weights, s):
-    """A two-layer network, by hand."""
-    hidden = torch.tanh(s @ networks.hidden_weight[index] + networks.hidden_bias[index, 0])
+def network(networks, first, index, kind, weights, s):
+    """A two-layer network, by hand; its first layer may be the only one there is."""
+    layer = 0 if networks.shape.shared_hidden else index
+    hidden = torch.tanh(s @ first.hidden_weight[layer] + first.hidden_bias[layer, 0])
     weight, bias = weights
     out = hidden @ weight[kind] + bias[kind, 0]
     return out if networks.shape.linear else torch.tanh(out)
@@ -51,12 +54,15 @@ def network(networks, index, kind, weights, s):
 
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])
-def test_every_intermediate_follows_its_equation(data, bounded, linear) -> None:
-    model = make_model(data, embedding_scale=1.0, bounded_keys=bounded, linear_keys=linear)
+@pytest.mark.parametrize("shared", [False, True])
+def test_every_intermediate_follows_its_equation(data, shared, bounded, linear) -> None:
+    settings = {"shared_hidden": shared, "bounded_keys": bounded, "linear_keys": linear}
+    model = make_model(data, embedding_scale=1.0, **settings)
     batch = every_question(data)
     found = model.intermediates(batch)
     (group,) = batch.groups
     update, inference = model.update, model.inference
+    first = update if shared else inference  # whose first layers the questions go through
     assert update.shape.linear == inference.shape.linear == (bounded and linear)
     unit = (lambda v: v / v.norm()) if bounded else (lambda v: v)
     shorten = (lambda v: v / max(v.norm(), 1)) if bounded else (lambda v: v)
@@ -74,8 +80,8 @@ def test_every_intermediate_follows_its_equation(data, bounded, linear) -> None:
             torch.testing.assert_close(found["s"][b, t], s)
             entity = (update.entity_weight, update.entity_bias)
             relation = (update.relation_weight, update.relation_bias)
-            e = [unit(network(update, i, i, entity, s)) for i in range(2)]  # eq. 7
-            r = [shorten(network(update, 2 + j, j, relation, s)) for j in range(3)]  # eq. 8
+            e = [unit(network(update, update, i, i, entity, s)) for i in range(2)]  # eq. 7
+            r = [shorten(network(update, update, 2 + j, j, relation, s)) for j in range(3)]  # eq. 8
             for name, value in zip(("e1", "e2", "r1", "r2", "r3"), (*e, *r), strict=True):
                 torch.testing.assert_close(found[name][b, t], value)
             w_hat = torch.einsum("e,r,erf->f", e[0], r[0], F)
@@ -97,11 +103,13 @@ def test_every_intermediate_follows_its_equation(data, bounded, linear) -> None:
         torch.testing.assert_close(found["s_q"][b], s_q)
         entity = (inference.entity_weight, inference.entity_bias)
         relation = (inference.relation_weight, inference.relation_bias)
-        i = unit(network(inference, 0, 0, entity, s_q))  # eq. 15
+        i = unit(network(inference, first, 0, 0, entity, s_q))  # eq. 15
         torch.testing.assert_close(found["n"][b], i)
         total = torch.zeros(4, dtype=torch.float64)
         for step in range(3):
-            relation_vector = shorten(network(inference, 1 + step, step, relation, s_q))  # eq. 16
+            relation_vector = shorten(
+                network(inference, first, 1 + step, step, relation, s_q)
+            )  # eq. 16
             torch.testing.assert_close(found[f"l{step + 1}"][b], relation_vector)
             x = torch.einsum("e,r,erf->f", i, relation_vector, F)
             x = (x - x.mean()) / torch.sqrt(((x - x.mean()) ** 2).mean() + 1e-7)
@@ -177,6 +185,20 @@ def test_dropout_is_for_training_alone(data, setting) -> None:
     plain, noisy = make_model(data), make_model(data, **{setting: 0.5})
     assert not torch.equal(noisy(batch), noisy(batch))
     assert torch.equal(noisy.eval()(batch), plain.eval()(batch))
+
+
+def test_a_shared_hidden_layer_is_there_once(data) -> None:
+    own, shared = make_model(data), make_model(data, shared_hidden=True)
+    layers = own.update.hidden_weight.shape[0] + own.inference.hidden_weight.shape[0]
+    assert layers == 9
+    assert shared.update.hidden_weight.shape[0] == 1
+    assert "inference.hidden_weight" not in shared.state_dict()
+    safetensors.torch.save(shared.state_dict())  # refuses what is there twice
+    copied = copy.deepcopy(shared)
+    with torch.no_grad():
+        copied.update.hidden_weight.zero_()
+    s_q = torch.ones(1, shared.config.vocabulary_size, dtype=torch.float64)
+    assert not torch.equal(copied.inference(s_q), shared.inference(s_q))
 
 
 def test_float32_and_float64_agree(data) -> None:

@@ -18,6 +18,7 @@ class NetworkShape:
     relation_size: int
     bounded: bool
     linear: bool
+    shared_hidden: bool
     symbol_dropout: float
     hidden_dropout: float
 
@@ -26,7 +27,8 @@ class EntityRelationNetworks(nn.Module):
     """A two-layer network for each entity and each relation, all run side by side.
 
     The first layers of all networks are one matrix product; the second layers are one for the
-    entities and one for the relations. Axis m counts the networks.
+    entities and one for the relations. Axis m counts the networks; a first layer that they share
+    is there once, and may be that of other networks.
     """
 
     def __init__(
@@ -35,14 +37,18 @@ class EntityRelationNetworks(nn.Module):
         relations: tuple[str, ...],
         shape: NetworkShape,
         generator: torch.Generator | None,
+        first: "EntityRelationNetworks | None" = None,
     ) -> None:
         super().__init__()
+        # Not as a module of this one, for its parameters would then be saved twice.
+        self._first = (first,)
         self.entities = entities
         self.relations = relations
         self.shape = shape
-        networks = len(entities) + len(relations)
-        self.hidden_weight = _glorot(networks, shape.symbol_size, shape.hidden_size, generator)
-        self.hidden_bias = nn.Parameter(torch.zeros(networks, 1, shape.hidden_size))
+        if first is None:
+            layers = 1 if shape.shared_hidden else len(entities) + len(relations)
+            self.hidden_weight = _glorot(layers, shape.symbol_size, shape.hidden_size, generator)
+            self.hidden_bias = nn.Parameter(torch.zeros(layers, 1, shape.hidden_size))
         self.entity_weight = _glorot(len(entities), shape.hidden_size, shape.entity_size, generator)
         self.entity_bias = nn.Parameter(torch.zeros(len(entities), 1, shape.entity_size))
         self.relation_weight = _glorot(
@@ -54,8 +60,10 @@ class EntityRelationNetworks(nn.Module):
         """The entities and relations of each sentence, side by side."""
         shape = self.shape
         sentences = dropout(sentences, shape.symbol_dropout, self.training)
-        hidden = torch.tanh(sentences @ self.hidden_weight + self.hidden_bias)  # m u h
+        first = self._first[0] or self
+        hidden = torch.tanh(sentences @ first.hidden_weight + first.hidden_bias)  # m u h
         hidden = dropout(hidden, shape.hidden_dropout, self.training)
+        hidden = hidden.expand(len(self.entities) + len(self.relations), -1, -1)
         split = len(self.entities)
         entity = hidden[:split] @ self.entity_weight + self.entity_bias  # m u e
         relation = hidden[split:] @ self.relation_weight + self.relation_bias  # m u r

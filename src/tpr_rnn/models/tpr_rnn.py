@@ -51,6 +51,10 @@ class TPRRNNConfig(ModelConfig):
     linear_keys: bool = False
     """Where keys are bounded, leave out the tanh at the end of the networks that make them: they
     need none, and once it is saturated it lets no gradient through. Not in the paper."""
+    shared_hidden: bool = False
+    """One hidden layer for all the networks that take sentences and questions apart, instead of
+    one for each: what is learned of a word for one entity or relation is there for all. Not in the
+    paper."""
     embedding_scale: float = 0.01
     """Word vectors start uniformly in +- this (appendix A)."""
     symbol_dropout: float = 0.0
@@ -105,6 +109,7 @@ class TPRRNN(Model):
             relation_size=config.relation_size,
             bounded=config.bounded_keys,
             linear=config.bounded_keys and config.linear_keys,
+            shared_hidden=config.shared_hidden,
             symbol_dropout=config.symbol_dropout,
             hidden_dropout=config.hidden_dropout,
         )
@@ -114,7 +119,8 @@ class TPRRNN(Model):
         self.update = EntityRelationNetworks(("e1", "e2"), ("r1", "r2", "r3"), shape, generator)
         self._steps = range(1, config.inference_steps + 1)
         relations = tuple(f"l{step}" for step in self._steps)
-        self.inference = EntityRelationNetworks(("n",), relations, shape, generator)
+        first = self.update if config.shared_hidden else None
+        self.inference = EntityRelationNetworks(("n",), relations, shape, generator, first)
         self.norm = ScalarLayerNorms(config.inference_steps) if config.layer_norm else None
         bound = (6 / (config.entity_size + config.vocabulary_size)) ** 0.5
         output = torch.empty(config.entity_size, config.vocabulary_size)
