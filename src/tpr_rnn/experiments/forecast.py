@@ -6,10 +6,10 @@ from statistics import mean
 from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.experiments.grid import Job
 
-# Seconds that a task took one core once, with the preset `single`: only their proportions count.
+# Seconds of one core that the runs of results/single-task took: only their proportions count.
 _TYPICAL = {
-    1: 5, 2: 50, 3: 1050, 4: 5, 5: 400, 6: 50, 7: 115, 8: 120, 9: 45, 10: 75, 11: 70, 12: 6,
-    13: 45, 14: 50, 15: 9, 16: 70, 17: 35, 18: 50, 19: 40, 20: 7,
+    1: 4, 2: 52, 3: 608, 4: 3, 5: 142, 6: 37, 7: 67, 8: 54, 9: 29, 10: 62, 11: 49, 12: 27,
+    13: 52, 14: 31, 15: 4, 16: 107, 17: 29, 18: 49, 19: 58, 20: 7,
 }  # fmt: skip
 _BEGINNING = 0.02
 """Up to this share of its steps a run says too little about its length."""
