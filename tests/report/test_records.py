@@ -81,26 +81,69 @@ def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
         (None, None, "no result.json there"),
         ("result.json", "{}", r"result.json: not the record of a run"),
         ("result.json", "{", r"result.json:1: not JSON"),
-        ("metrics.jsonl", '{"step": 1}\n', r"metrics.jsonl:1: no line of a learning curve"),
+        (
+            "metrics.jsonl",
+            '{"step": 1}\n',
+            r"metrics.jsonl:1: no line of a learning curve (seconds is missing)",
+        ),
+        ("metrics.jsonl", "7\n", r"metrics.jsonl:1: no line of a learning curve"),
+        (
+            "metrics.jsonl",
+            '{"step": 1, "seconds": 1, "valid_error": NaN}\n',
+            r"(valid_error is nan; expected a number, from 0 to 100); mend or remove it",
+        ),
+        (
+            "metrics.jsonl",
+            '{"step": 2, "seconds": 1, "valid_error": 1}\n' * 2,
+            r"metrics.jsonl:2: no line of a learning curve (step 2 comes after step 2)",
+        ),
+        ("metrics.jsonl", "\udcff\udcfe\n", r"metrics.jsonl:1: no line of a learning curve"),
     ],
 )
 def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
     runs.mkdir()
     if name is not None:
         write_all_tasks(runs, seeds=1)
-        (runs / "all" / "seed-0" / name).write_text(content)
+        (runs / "all" / "seed-0" / name).write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(SystemExit) as end:
         main(["report", str(runs), "--out", str(out)])
     assert end.value.code == 2
     assert message.replace("\\", "") in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0])
+@pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0, True])
 def test_an_error_that_is_none_is_named(runs, out, error) -> None:
     place = write_run(runs / "a", "1", 0, {1: error})
-    with pytest.raises(UserError, match=f"not the record of a run .{error} is no error in percent"):
+    with pytest.raises(UserError, match=f"record of a run .*error is {error}; expected a number"):
         write_report([runs], out)
     assert place.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("task", 1),
+        ("task", "x"),
+        ("seed", "7"),
+        ("seed", -7),
+        ("seed", 7.5),
+        ("data", 5),
+        ("filled", 3),
+        ("steps", None),
+        ("cpu_seconds", math.nan),
+        ("cpu_seconds", -5),
+        ("valid_loss", math.nan),
+        ("per_task", {"1": 0.0}),
+        ("stopped", 1),
+    ],
+)
+def test_a_field_that_makes_no_sense_is_named(runs, out, field, value) -> None:
+    place = write_run(runs / "a", "1", 0, {1: 0.0})
+    path = place / "result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    named = "test_error" if field == "per_task" else field
+    with pytest.raises(UserError, match=rf"result\.json: not the record of a run .*{named}"):
+        write_report([runs], out)
 
 
 @pytest.mark.parametrize("content", [None, {"Alex": {}}])

@@ -34,11 +34,11 @@ from tpr_rnn.report.section import (
     filled_note,
     missing_note,
     peers_table,
-    setting_value,
     settings_table,
 )
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
+from tpr_rnn.training.compare import setting_value
 
 
 def belongs(record: Record) -> bool:
@@ -153,7 +153,10 @@ def _changes_tables(runs: Sequence[_Runs]) -> list[Table]:
     neighbours = {
         base: [other for other in runs if len(_different(base, other)) == 1] for base in runs
     }
-    base, others = max(neighbours.items(), key=lambda pair: len(pair[1]))
+    # Of two that have as many, the one that is nearer to its preset.
+    base, others = max(
+        neighbours.items(), key=lambda pair: (len(pair[1]), -len(pair[0].group.first.changed()))
+    )
     if not others:
         return []
     of_base = {record.seed: record.valid_error for record in base.group.records}
@@ -227,7 +230,7 @@ def _run_table(runs: Sequence[_Runs], note: str) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in runs:
         for record, mean in zip(each.group.records, each.means, strict=True):
-            good = [point for point in record.curve() if point["valid_error"] < FAILED_ABOVE]
+            good = [point for point in record.curve() if point.valid_error < FAILED_ABOVE]
             rows.append(
                 [
                     each.label,
@@ -236,8 +239,8 @@ def _run_table(runs: Sequence[_Runs], note: str) -> Table:
                     mean,
                     f"{record.steps:,}",
                     duration(record.cpu_seconds),
-                    f"{good[0]['step']:,.0f}" if good else "",
-                    duration(good[0]["cpu_seconds"]) if good else "",
+                    f"{good[0].step:,}" if good else "",
+                    duration(good[0].cpu_seconds) if good else "",
                 ]
             )
     until = f"to {FAILED_ABOVE:g} %"

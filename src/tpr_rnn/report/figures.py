@@ -10,6 +10,7 @@ import numpy as np
 from tpr_rnn.pictures import COLOURS
 from tpr_rnn.report.numbers import FAILED_ABOVE, TASKS
 from tpr_rnn.report.published import PAPER_HOURS, PAPER_STEPS
+from tpr_rnn.report.records import CurvePoint
 
 ERRORS_CAPTION = (
     "Test error of every run (dots) and their mean (bars), by task. The scale is linear up to "
@@ -26,11 +27,11 @@ class Curve:
 
     label: str
     seed: int
-    points: Sequence[Mapping[str, float]]
+    points: Sequence[CurvePoint]
 
     def axis(self, name: str) -> np.ndarray:
         """One coordinate of its points."""
-        return np.array([point[name] for point in self.points], dtype=float)
+        return np.array([getattr(point, name) for point in self.points], dtype=float)
 
 
 def draw_errors(

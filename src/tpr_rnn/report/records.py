@@ -1,24 +1,26 @@
-"""The records of runs: found, checked, and put together by their settings."""
+"""The records of runs, put together by their settings."""
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
-from tpr_rnn.experiments.worker import FAILURE
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
-from tpr_rnn.training.compare import all_settings, settings_of_result
+from tpr_rnn.report.fields import has, number, percent, whole
+from tpr_rnn.training.compare import all_settings, setting_value
 from tpr_rnn.training.presets import PRESETS
 from tpr_rnn.training.progress import DIVERGED
-from tpr_rnn.training.run_directory import RunDirectory
 
-CURVE_AXES = ("step", "cpu_seconds", "valid_error")
-"""What a learning curve is drawn from."""
+
+class CurvePoint(NamedTuple):
+    """An evaluation of a run, as a learning curve has it."""
+
+    step: int
+    cpu_seconds: float
+    valid_error: float
 
 
 class NewName(NamedTuple):
@@ -96,19 +98,22 @@ class Record:
             if usual.get(name) != value
         }
 
-    def curve(self) -> list[dict[str, float]]:
+    def curve(self) -> list[CurvePoint]:
         """Steps, seconds of the processor and validation errors; empty if none were kept."""
         path = self.path.parent / "metrics.jsonl"
         if not path.exists():
             return []
-        points = []
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        points: list[CurvePoint] = []
+        for line, content in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
             try:
-                content = json.loads(line)
-                content.setdefault("cpu_seconds", content["seconds"])
-                points.append({axis: float(content[axis]) for axis in CURVE_AXES})
-            except (ValueError, TypeError, LookupError) as error:
-                raise UserError(f"{path}:{number}: no line of a learning curve") from error
+                point = _curve_point(json.loads(content))
+                if points and point.step <= points[-1].step:
+                    raise ValueError(f"step {point.step} comes after step {points[-1].step}")
+            except ValueError as error:
+                raise UserError(
+                    f"{path}:{line}: no line of a learning curve ({error}); mend or remove it"
+                ) from error
+            points.append(point)
         return points
 
 
@@ -142,54 +147,11 @@ class Group:
         return None
 
 
-def read_records(directories: Sequence[Path]) -> list[Record]:
-    """Every record below some directories; a run that is there twice counts once."""
-    paths: set[Path] = set()
-    for directory in directories:
-        if not directory.is_dir():
-            raise UserError(f"{directory}: no such directory; expected one with runs in it")
-        paths.update(path.resolve() for path in directory.rglob("result.json"))
-    if not paths:
-        places = ", ".join(map(str, directories))
-        raise UserError(
-            f"{places}: no result.json there; the runs of `tpr-rnn sweep` have one each"
-        )
-    chosen: dict[tuple[Any, ...], Record] = {}
-    stories: dict[tuple[Any, ...], Record] = {}
-    for record in map(_read, sorted(paths)):
-        same = (*_kind(record), record.operations, record.task, record.seed)
-        twin = chosen.setdefault(same, record)
-        if (twin.errors, twin.rank) != (record.errors, record.rank):
-            raise UserError(
-                f"{twin.path} and {record.path} have the same settings and seed, and other errors; "
-                "leave out one of them"
-            )
-        other = stories.setdefault((*_kind(record), record.task), record)
-        if other.data_sha256 != record.data_sha256:
-            raise UserError(
-                f"{other.path} and {record.path} are runs of the same kind on different stories; "
-                "leave out one of them"
-            )
-    return list(chosen.values())
-
-
-def runs_without_record(directories: Iterable[Path]) -> dict[Path, str]:
-    """Every run below some directories that has no record, and why."""
-    reasons = {"config.json": "it is not finished", FAILURE: f"it failed ({FAILURE} says why)"}
-    found = {
-        path.parent.resolve(): reason
-        for name, reason in reasons.items()
-        for directory in directories
-        for path in directory.rglob(name)
-    }
-    return {path: found[path] for path in sorted(found) if not RunDirectory(path).finished}
-
-
 def group_records(records: Sequence[Record]) -> list[Group]:
     """Records of the same preset, settings and data together, ours before the paper's."""
     kinds: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
-        kinds.setdefault(_kind(record), []).append(record)
+        kinds.setdefault(kind_of(record), []).append(record)
     groups = [
         Group(
             _label(members[0], [other[0] for other in kinds.values()]),
@@ -207,91 +169,36 @@ def group_records(records: Sequence[Record]) -> list[Group]:
     return sorted(groups, key=order)
 
 
-def _kind(record: Record) -> tuple[str, str, str]:
+def kind_of(record: Record) -> tuple[str, str, str]:
+    """What records of a group have in common."""
     return record.preset, record.data, json.dumps(dict(record.settings), sort_keys=True)
 
 
 def _label(record: Record, all_kinds: Sequence[Record]) -> str:
     """The preset, and what distinguishes the record from others of the same preset.
 
-    A setting that is as the preset has it needs no words.
+    A setting that is as the preset has it needs no words; where others are not, and the same in
+    all records, it says so, for a changed preset is not the preset.
     """
     others = [other for other in all_kinds if other.preset == record.preset]
-    changed = record.changed()
+    changed = {name: now for name, (now, _) in record.changed().items()}
+    telling = [
+        name
+        for name, value in changed.items()
+        if any(other.settings.get(name) != value for other in others)
+    ]
     parts = [record.preset]
     if len({other.data for other in others}) > 1:
         parts.append(record.data)
-    for name, value in record.settings.items():
-        if name in changed and any(other.settings.get(name) != value for other in others):
-            parts.append(f"{name} {value}")
-    if len(others) == 1 and changed:
+    parts += [f"{name} {setting_value(changed[name])}" for name in telling]
+    if len(telling) < len(changed):
         parts.append("changed")
     return ", ".join(parts)
 
 
-def _read(path: Path) -> Record:
-    content = RunDirectory(path.parent).result()
-    try:
-        settings = settings_of_result(content)
-        operations = settings.pop("operations", ())
-        return Record(
-            path=path,
-            task=content["task"],
-            seed=content["seed"],
-            preset=content["preset"],
-            architecture=settings["architecture"],
-            data=content["data"],
-            data_sha256=content["data_sha256"],
-            operations=tuple(name for name in OPERATIONS if name in operations),
-            settings=settings,
-            errors={
-                int(task): _percent(errors["test_error"])
-                for task, errors in content["per_task"].items()
-            },
-            valid_error=_percent(content["valid_error"]),
-            # Records that are older than it can still be shown.
-            valid_loss=float(content.get("valid_loss", math.inf)),
-            steps=content["steps"],
-            cpu_seconds=float(content.get("cpu_seconds", content["seconds"])),
-            filled=content.get("filled", {}),
-            stopped=content.get("stopped"),
-            new_names=_new_names(content["new_names"]) if content["task"] in PLANS else (),
-            swapped_names=_swapped_names(content.get("swapped_names")),
-        )
-    except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
-        raise UserError(f"{path}: not the record of a run ({error})") from error
-
-
-def _percent(number: Any) -> float:
-    if not 0 <= float(number) <= 100:
-        raise ValueError(f"{number} is no error in percent")
-    return float(number)
-
-
-def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
-    if not all(content.values()):
-        raise ValueError("a name without tasks")
-    return tuple(
-        NewName(
-            name,
-            int(task),
-            bool(each["trained"]),
-            float(each["accuracy"]),
-            float(each["asked_accuracy"]),
-        )
-        for name, tasks in content.items()
-        for task, each in tasks.items()
-    )
-
-
-def _swapped_names(content: Mapping[str, Any] | None) -> SwappedNames | None:
-    if content is None:
-        return None
-    return SwappedNames(
-        float(content["plain_error"]),
-        float(content["swapped_error"]),
-        {
-            int(task): (float(each["plain_error"]), float(each["swapped_error"]))
-            for task, each in content["per_task"].items()
-        },
+def _curve_point(content: Any) -> CurvePoint:
+    # Lines that are older than the count of the processor's time have that of the clock.
+    seconds = "cpu_seconds" if has(content, "cpu_seconds") else "seconds"
+    return CurvePoint(
+        whole(content, "step"), number(content, seconds), percent(content, "valid_error")
     )

@@ -8,7 +8,7 @@ from tpr_rnn.report.numbers import Spread
 from tpr_rnn.report.published import Published
 from tpr_rnn.report.records import Group
 from tpr_rnn.report.table import Cell, Table
-from tpr_rnn.training.compare import all_settings
+from tpr_rnn.training.compare import all_settings, setting_value
 from tpr_rnn.training.presets import preset
 
 
@@ -124,8 +124,3 @@ def missing_note(missing: Mapping[str, Mapping[int, Sequence[int]]]) -> str:
 def counted(number: int | None, name: str) -> str:
     """Such as 1 seed, 5 seeds."""
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
-
-
-def setting_value(value: Any) -> str:
-    """As it is given on the command line."""
-    return str(value).lower() if value is None or isinstance(value, bool) else f"{value}"

@@ -9,7 +9,8 @@ from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import pyplot, save
 from tpr_rnn.report import ablation, all_tasks, single_task, systematic
-from tpr_rnn.report.records import Record, read_records, runs_without_record
+from tpr_rnn.report.reading import read_records, runs_without_record
+from tpr_rnn.report.records import Record
 from tpr_rnn.report.section import Figure, Section
 from tpr_rnn.report.table import Table
 

@@ -38,3 +38,8 @@ def first_difference(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> Dif
         if there.get(name) != value:
             return Difference(name, value, there.get(name))
     return None
+
+
+def setting_value(value: Any) -> str:
+    """As it is given on the command line."""
+    return str(value).lower() if value is None or isinstance(value, bool) else f"{value}"
