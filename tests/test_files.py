@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from tpr_rnn.files import append_line, write_atomically
+from tpr_rnn.errors import UserError
+from tpr_rnn.files import append_line, check_directory, make_directory, write_atomically
 
 FULL = Path("/dev/full")
 
@@ -28,3 +29,14 @@ def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path) -> Non
         write_atomically(path, content)
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_in_the_place_of_a_directory_is_named(tmp_path) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Mary left.")
+    with pytest.raises(UserError, match=r"runs: cannot be made \(.*story\.txt is a file\)"):
+        make_directory(path / "runs")
+    with pytest.raises(UserError, match=r"story\.txt: not a directory; expected one with runs"):
+        check_directory(path, "one with runs")
+    with pytest.raises(UserError, match="nowhere: no such directory; expected one with runs"):
+        check_directory(tmp_path / "nowhere", "one with runs")

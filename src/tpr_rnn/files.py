@@ -18,7 +18,16 @@ def make_directory(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{path}: cannot be made ({error.strerror})") from error
+        files = [place for place in (path, *path.parents) if place.is_file()]
+        reason = f"{files[0]} is a file" if files else error.strerror
+        raise UserError(f"{path}: cannot be made ({reason})") from error
+
+
+def check_directory(path: Path, expected: str) -> None:
+    """Refuse what is no directory."""
+    if not path.is_dir():
+        what = "not a directory" if path.exists() else "no such directory"
+        raise UserError(f"{path}: {what}; expected {expected}")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

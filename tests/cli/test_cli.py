@@ -182,6 +182,12 @@ def test_ask(trained, story) -> None:
     assert 0.5 < answer["answers"][0]["probability"] <= 1
 
 
+def test_an_answer_without_a_story_is_called_a_guess(trained) -> None:
+    done = run("ask", str(trained), "--question", "Where is Mary?")
+    assert done.returncode == 0
+    assert "No story is told (--story FILE), so this is a guess." in done.stdout
+
+
 @pytest.mark.parametrize(
     ("story", "message"),
     [

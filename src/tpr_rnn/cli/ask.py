@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from tpr_rnn.cli.options import JsonOption, RunArgument, print_json, run_directory
 from tpr_rnn.errors import UserError
+from tpr_rnn.pictures import check_format
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +46,8 @@ def ask(
     for option, given in (("--json", json), ("--graph", graph)):
         if given and question is None:
             raise UserError(f"{option} needs a --question")
+    if graph is not None:
+        check_format(graph)
     sentences = [] if story is None else read_plain_story(story)
     reader = Reader.load(run_directory(run))
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
@@ -57,6 +60,8 @@ def ask(
             f"The story has {len(sentences)} sentences; the last {reader.story_cap} count, as in "
             "training."
         )
+    if not sentences:
+        console.print("No story is told (--story FILE), so this is a guess.")
     _show_story(sentences, console)
     console.print(f"  {question}", style="bold")
     _show_answers(answers, console)

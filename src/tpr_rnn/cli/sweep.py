@@ -27,7 +27,10 @@ SOME_FAILED = 1
 
 def sweep(
     name: Annotated[
-        str, Parameter(help="single-task, ablation, all-tasks, changes or systematic.")
+        str,
+        Parameter(
+            help="single-task, ablation, all-tasks, changes, systematic or systematic-valid."
+        ),
     ],
     *,
     seeds: Annotated[int, Parameter(help="Runs of the same kind.")] = 5,

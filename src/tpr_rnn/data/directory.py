@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tpr_rnn.data.babi import Story, read_stories
 from tpr_rnn.errors import UserError
+from tpr_rnn.files import check_directory
 
 SPLITS = ("train", "valid", "test")
 
@@ -20,10 +21,7 @@ _FILE_NAME = re.compile(r"qa([1-9][0-9]*)(?:_.+)?_(train|valid|test)\.txt")
 
 def find_files(directory: Path) -> dict[int, dict[str, Path]]:
     """The files in a directory, by task and split, in the order of the tasks."""
-    if not directory.is_dir():
-        raise UserError(
-            f"{directory}: no such directory; expected one with bAbI files such as qa1_train.txt"
-        )
+    check_directory(directory, "one with bAbI files such as qa1_train.txt")
     found: dict[int, dict[str, Path]] = {}
     for path in sorted(directory.iterdir()):
         match = _FILE_NAME.fullmatch(path.name)

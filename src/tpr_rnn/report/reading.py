@@ -9,6 +9,7 @@ from tpr_rnn.data.stories import check_task
 from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.worker import FAILURE
+from tpr_rnn.files import check_directory
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.report.fields import has, number, percent, table, text, whole
 from tpr_rnn.report.records import NewName, Record, SwappedNames, kind_of
@@ -20,8 +21,7 @@ def read_records(directories: Sequence[Path]) -> list[Record]:
     """Every record below some directories; a run that is there twice counts once."""
     paths: set[Path] = set()
     for directory in directories:
-        if not directory.is_dir():
-            raise UserError(f"{directory}: no such directory; expected one with runs in it")
+        check_directory(directory, "one with runs in it")
         paths.update(path.resolve() for path in directory.rglob("result.json"))
     if not paths:
         places = ", ".join(map(str, directories))
