@@ -43,16 +43,18 @@ class StepReason:
 class Reasons:
     """Why a model answers a question as it does, in words."""
 
-    steps: tuple[StepReason, ...]
+    rests_on: str
+    """Which sentences are needed: the plainest reason, so it comes first."""
+    steps: tuple[StepReason, ...] = ()
     """None if nothing was told."""
-    conclusions: tuple[str, ...]
-    """What follows from the steps: which of them decide, and which sentences are needed."""
+    lead: str = ""
+    """Which of the steps decide; empty if there are none."""
 
 
 def reasons(trace: Trace, asked: Asked) -> Reasons:
     """Say why the question of a trace is answered so."""
     if not trace.sentences:
-        return Reasons((), ("Nothing was told, so this is a guess.",))
+        return Reasons("Nothing was told, so this is a guess.")
     start = asked.parts["n"].name.text or "the question"
     steps = []
     for step in asked.steps:
@@ -66,7 +68,7 @@ def reasons(trace: Trace, asked: Asked) -> Reasons:
             )
         )
         start = found
-    return Reasons(tuple(steps), (_lead(asked), _without(trace, asked)))
+    return Reasons(_without(trace, asked), tuple(steps), _lead(asked))
 
 
 def explain(trace: Trace) -> Iterator[str]:
@@ -74,12 +76,12 @@ def explain(trace: Trace) -> Iterator[str]:
     if trace.question is not None:
         yield f"Why {trace.question.answers[0].word}?"
         why = reasons(trace, trace.question)
+        yield from _filled(why.rests_on, indent=2)
         for number, step in enumerate(why.steps, start=1):
             yield from _filled(f"{number}. {step.found}", indent=2)
             yield from (_told_by(trace, source) for source in step.sources)
             yield from _filled(step.guess, indent=5)
-        for conclusion in why.conclusions:
-            yield from _filled(conclusion, indent=2)
+        yield from _filled(why.lead, indent=2)
     yield from _memory(trace)
 
 

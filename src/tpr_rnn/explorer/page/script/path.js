@@ -17,7 +17,8 @@ export function showPath(traced, onWatch) {
   const steps = question.steps.map((step, place) => card(traced, step, place, onWatch));
   byId("steps").replaceChildren(first, ...steps, end(question));
   byId("steps").style.setProperty("--steps", steps.length);
-  byId("conclusions").replaceChildren(...traced.why.conclusions.map((text) => html("li", {}, text)));
+  const conclusions = [traced.why.rests_on, traced.why.lead].filter(Boolean);
+  byId("conclusions").replaceChildren(...conclusions.map((text) => html("li", {}, text)));
 }
 
 function card({ trace, why }, { answers }, place, onWatch) {
