@@ -88,8 +88,9 @@ def all_tasks(records: Sequence[Record]) -> Section:
             Figure(
                 "all-tasks-curves",
                 "Validation error (mean over tasks) against steps and against minutes: each seed "
-                "(thin) and their mean (thick). Marked: the paper's models were under "
-                f"{FAILED_ABOVE:g} % after about {PAPER_HOURS} hours on a GPU.",
+                "(thin; a leap upwards is a new attempt) and their mean (thick). Marked: the "
+                f"paper's models were under {FAILED_ABOVE:g} % after about {PAPER_HOURS} hours on "
+                "a GPU.",
                 partial(draw_curves, curves=curves),
             )
         )
