@@ -79,25 +79,25 @@ def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
     ("name", "content", "message"),
     [
         (None, None, "no result.json there"),
-        ("result.json", "{}", r"result.json: not the record of a run"),
-        ("result.json", "{", r"result.json:1: not JSON"),
+        ("result.json", "{}", "result.json: not the record of a run"),
+        ("result.json", "{", "result.json:1: not JSON"),
         (
             "metrics.jsonl",
             '{"step": 1}\n',
-            r"metrics.jsonl:1: no line of a learning curve (seconds is missing)",
+            "metrics.jsonl:1: no line of a learning curve (seconds is missing)",
         ),
-        ("metrics.jsonl", "7\n", r"metrics.jsonl:1: no line of a learning curve"),
+        ("metrics.jsonl", "7\n", "metrics.jsonl:1: no line of a learning curve"),
         (
             "metrics.jsonl",
             '{"step": 1, "seconds": 1, "valid_error": NaN}\n',
-            r"(valid_error is nan; expected a number, from 0 to 100); mend or remove it",
+            "(valid_error is nan; expected a number, from 0 to 100); mend or remove it",
         ),
         (
             "metrics.jsonl",
             '{"step": 2, "seconds": 1, "valid_error": 1}\n' * 2,
-            r"metrics.jsonl:2: no line of a learning curve (step 2 comes after step 2)",
+            "metrics.jsonl:2: no line of a learning curve (step 2 comes after step 2)",
         ),
-        ("metrics.jsonl", "\udcff\udcfe\n", r"metrics.jsonl:1: no line of a learning curve"),
+        ("metrics.jsonl", "\udcff\udcfe\n", "metrics.jsonl:1: no line of a learning curve"),
     ],
 )
 def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
@@ -108,7 +108,7 @@ def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
     with pytest.raises(SystemExit) as end:
         main(["report", str(runs), "--out", str(out)])
     assert end.value.code == 2
-    assert message.replace("\\", "") in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0, True])

@@ -60,7 +60,7 @@ def ask(
             f"The story has {len(sentences)} sentences; the last {reader.story_cap} count, as in "
             "training."
         )
-    if not sentences:
+    if not sentences and not explain:  # an explanation says it itself
         console.print("No story is told (--story FILE), so this is a guess.")
     _show_story(sentences, console)
     console.print(f"  {question}", style="bold")
