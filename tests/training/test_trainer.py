@@ -242,10 +242,10 @@ def nan_at(monkeypatch, *calls: int) -> None:
     count = 0
     real = trainer_module.cross_entropy
 
-    def sometimes(*arguments):
+    def sometimes(*arguments, **settings):
         nonlocal count
         count += 1
-        return real(*arguments) * (math.nan if count in calls else 1.0)
+        return real(*arguments, **settings) * (math.nan if count in calls else 1.0)
 
     monkeypatch.setattr(trainer_module, "cross_entropy", sometimes)
 

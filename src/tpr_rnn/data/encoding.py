@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from tpr_rnn.data.babi import Story
+from tpr_rnn.data.names import names_in
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
 from tpr_rnn.errors import UserError
 
@@ -49,6 +50,8 @@ class Encoded:
     question: Int[np.ndarray, " n"]
     answer: Int[np.ndarray, " n"]
     task: Int[np.ndarray, " n"]
+    names: Int[np.ndarray, " k"]
+    """The words that are names of people asked about."""
 
     def __len__(self) -> int:
         return len(self.answer)
@@ -122,6 +125,9 @@ def encode(
         questions=word_table(question_row, vocabulary, words),
         told=np.array(told, dtype=np.int64),
         **dict(zip(("start", "length", "question", "answer", "task"), columns, strict=True)),
+        names=np.array(
+            sorted(vocabulary.number(name) for name in names_in(question_row)), dtype=np.int64
+        ),
     )
 
 

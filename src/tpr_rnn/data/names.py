@@ -1,7 +1,7 @@
 """Names in stories: who is there, and one name in the place of another."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tpr_rnn.data.babi import Question, Story
 
@@ -21,6 +21,12 @@ def with_names(story: Story, names: Mapping[str, str]) -> Story:
             for asked in story.questions
         ),
     )
+
+
+def names_in(questions: Iterable[str]) -> set[str]:
+    """Who is asked about, as words: whatever is written with a capital, though not at the start."""
+    inner = (word for question in questions for word in re.findall(r"\w+", question)[1:])
+    return {word.lower() for word in inner if word[0].isupper()}
 
 
 def _as_written(old: str, new: str) -> str:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.errors import UserError
+from tpr_rnn.models.encoder import SentenceEncoder
 
 Config = TypeVar("Config", bound="ModelConfig")
 
@@ -59,6 +60,7 @@ class Model(nn.Module, ABC):
     """Reads the stories of a batch and scores every word as the answer to each question."""
 
     config: ModelConfig
+    encoder: SentenceEncoder
 
     def __init__(self, config: ModelConfig, *, generator: torch.Generator | None = None) -> None:
         """Make a model with fresh parameters; `generator` is where their randomness comes from."""

@@ -16,6 +16,9 @@ class Recipe:
     focus: float = 0.0
     """Share of an epoch that goes to the tasks by their errors in the last one, so that what is
     not learned yet is practised most; the rest goes to all questions alike."""
+    strangers: float = 0.0
+    """Share of the batches in which every name is new to the model; with any, the vectors of names
+    are not trained."""
     epochs: int = 150
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""
@@ -75,8 +78,9 @@ class Recipe:
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
-        if not 0 <= self.focus <= 1:
-            raise UserError(f"focus must be from 0 to 1, not {self.focus}")
+        for name in ("focus", "strangers"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UserError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("warmup_steps", "fall_epochs"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must be 0 or more, not {getattr(self, name)}")

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Ste
 from tpr_rnn.training.nadam import FlatNAdam
 from tpr_rnn.training.progress import DIVERGED, Progress
 from tpr_rnn.training.recipe import Recipe
+from tpr_rnn.training.strangers import NO_ANSWER, Strangers
 
 RESTARTS = 10
 """So many NaNs at the start are forgiven."""
@@ -52,6 +54,10 @@ class Trainer:
         generator = torch.Generator().manual_seed(seed)
         self.model = make_model(self.config, generator).to(self.device)
         recipe = self.recipe
+        names = torch.from_numpy(self.train.names).to(self.device)
+        self._strangers = Strangers(self.model.encoder.word_vectors, names)
+        if recipe.strangers:
+            self._strangers.settle(generator)
         self.optimizer = FlatNAdam(
             self.model.parameters(), beta1=recipe.beta1, beta2=recipe.beta2, epsilon=recipe.epsilon
         )
@@ -97,27 +103,37 @@ class Trainer:
         now = self.progress
         self.optimizer.zero_gradient()
         batch = self._batch()
-        # Dropout depends on seed and step alone, so that a resumed run sees the same.
+        # What is random depends on seed and step alone, so that a resumed run sees the same.
         with torch.random.fork_rng():
             torch.manual_seed(self.seed + now.step * 1_000_003)
-            logits = self.model(batch)
-            loss = cross_entropy(logits, batch.answer)
-        value = float(loss.detach())
-        if not math.isfinite(value):
-            return self._give_up_or_restart(value)
+            with self._names(batch) as batch:
+                logits = self.model(batch)
+                loss = cross_entropy(logits, batch.answer, ignore_index=NO_ANSWER)
+                value = float(loss.detach())
+                if not math.isfinite(value):
+                    return self._give_up_or_restart(value)
+                loss.backward()
         if self.recipe.focus:
             self._count_mistakes(batch, logits)
-        loss.backward()
+        if self.recipe.strangers:
+            self._strangers.keep()
         self.optimizer.clip(self.recipe.clip_norm)
         self.optimizer.step(self._rate())
         now.step += 1
         now.loss_sum += value
         return Stepped(now.step, value)
 
+    def _names(self, batch: Batch) -> AbstractContextManager[Batch]:
+        """The batch as it is told: with the names of its people, or with those of strangers."""
+        if self.recipe.strangers and torch.rand(()) < self.recipe.strangers:
+            return self._strangers.met(batch)
+        return nullcontext(batch)
+
     def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"]) -> None:
         now = self.progress
-        right = logits.argmax(dim=1) == batch.answer
-        for counts, tasks in ((now.asked, batch.task), (now.missed, batch.task[~right])):
+        counted = batch.answer != NO_ANSWER
+        wrong = counted & (logits.argmax(dim=1) != batch.answer)
+        for counts, tasks in ((now.asked, batch.task[counted]), (now.missed, batch.task[wrong])):
             for task, count in Counter(tasks.tolist()).items():
                 counts[str(task)] = counts.get(str(task), 0) + count
 

@@ -1,0 +1,61 @@
+"""Strangers: batches in which everybody has a name that the model has never heard.
+
+A name means nothing but who bears it. A model that may train the vectors of names writes into them
+what their bearers do in its tasks, and is at a loss when they turn up in others. So with strangers
+the vectors of names are drawn once and stay; and in a share of the batches they are drawn anew, for
+that batch alone, so that what a task asks for has to be learned for anybody.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from tpr_rnn.data.batches import Batch
+
+SCALE = 0.3
+"""Names are drawn from +-SCALE: trained, the vectors of other words become about so long."""
+
+NO_ANSWER = -100
+"""The answer to a question that does not count; `cross_entropy` leaves it out."""
+
+
+class Strangers:
+    """The names among the words of a model that is being trained."""
+
+    def __init__(self, vectors: nn.Parameter, names: Int[Tensor, " k"]) -> None:
+        """Say which rows of the word vectors are names."""
+        self._vectors, self._names = vectors, names
+
+    def settle(self, generator: torch.Generator | None = None) -> None:
+        """Draw the vectors that the names keep."""
+        self._vectors.data[self._names] = self._draw(generator)
+
+    def keep(self) -> None:
+        """Take the names out of the gradient, so that their vectors stay."""
+        if self._vectors.grad is not None:
+            self._vectors.grad[self._names] = 0.0
+
+    @contextmanager
+    def met(self, batch: Batch) -> Iterator[Batch]:
+        """Within it every name has a vector drawn anew; after it, its own again.
+
+        Nobody can tell a stranger's name, so the batch comes without answers that are names; one
+        that asks for nothing else has no strangers.
+        """
+        named = torch.isin(batch.answer, self._names)
+        if named.all():
+            yield batch
+            return
+        own = self._vectors.detach()[self._names]  # a copy, for indices are many
+        try:
+            self._vectors.data[self._names] = self._draw()
+            yield batch._replace(answer=batch.answer.masked_fill(named, NO_ANSWER))
+        finally:
+            self._vectors.data[self._names] = own
+
+    def _draw(self, generator: torch.Generator | None = None) -> Float[Tensor, "k v"]:
+        drawn = torch.empty(len(self._names), self._vectors.shape[1])
+        return drawn.uniform_(-SCALE, SCALE, generator=generator).to(self._vectors.device)

@@ -1,0 +1,139 @@
+"""Names that the model has never heard: drawn for a batch, gone after it."""
+
+import numpy as np
+import pytest
+import torch
+
+from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.batches import make_batch
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.names import names_in
+from tpr_rnn.errors import UserError
+from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.training.recipe import Recipe
+from tpr_rnn.training.strangers import NO_ANSWER, SCALE, Strangers
+from tpr_rnn.training.trainer import Trainer
+
+STORIES = [
+    Story(
+        (f"{giver} gave the milk to {taker}.", f"{giver} went to the {place}."),
+        (
+            Question(f"Where is {giver}?", place, 2),
+            Question(f"Who gave the milk to {taker}?", giver.lower(), 2),
+        ),
+    )
+    for giver, taker in (("Mary", "John"), ("John", "Fred"), ("Fred", "Mary"))
+    for place in ("kitchen", "garden", "office")
+]
+VOCABULARY = build_vocabulary(STORIES)
+WORDS = longest_sentence(STORIES)
+DATA = encode({5: STORIES}, VOCABULARY, WORDS)
+NAMES = [VOCABULARY.number(name) for name in ("fred", "john", "mary")]
+OTHERS = [number for number in range(len(VOCABULARY)) if number not in NAMES]
+
+
+def make_trainer(**settings) -> Trainer:
+    plain = {"batch_size": 6, "epochs": 4, "warmup_steps": 2, "beta1": 0.9, "beta2": 0.999}
+    config = TPRRNNConfig(
+        vocabulary_size=len(VOCABULARY), words=WORDS, bounded_keys=True, embedding_scale=0.1
+    )
+    return Trainer(config, Recipe(**plain | settings), train=DATA, valid=DATA, seed=3)
+
+
+def vectors(trainer: Trainer) -> torch.Tensor:
+    return trainer.model.encoder.word_vectors.detach().clone()
+
+
+def meeting() -> tuple[Strangers, torch.nn.Parameter]:
+    parameter = torch.nn.Parameter(torch.zeros(len(VOCABULARY), 5))
+    return Strangers(parameter, torch.tensor(NAMES)), parameter
+
+
+def test_names_are_what_a_question_writes_with_a_capital_inside() -> None:
+    asked = ["Where is Mary?", "Did Bill give it to Fred?", "Where was the milk?", "Is"]
+    assert names_in(asked) == {"mary", "bill", "fred"}
+    assert DATA.names.tolist() == sorted(NAMES)
+
+
+def test_names_have_other_vectors_while_strangers_are_met_and_their_own_afterwards() -> None:
+    strangers, parameter = meeting()
+    strangers.settle(torch.Generator().manual_seed(0))
+    own = parameter.detach().clone()
+    assert (own[NAMES] != 0).all()
+    assert (own[NAMES].abs() <= SCALE).all()
+    assert (own[OTHERS] == 0).all()
+    drawn = []
+    for _ in range(2):
+        with strangers.met(make_batch(DATA, np.arange(4))):
+            drawn.append(parameter.detach().clone())
+        assert torch.equal(parameter, own)
+    assert (drawn[0][NAMES] != drawn[1][NAMES]).all()
+    assert (drawn[0][NAMES] != own[NAMES]).all()
+    assert torch.equal(drawn[0][OTHERS], own[OTHERS])
+
+
+def test_names_are_their_own_again_after_an_error() -> None:
+    strangers, parameter = meeting()
+    with pytest.raises(ZeroDivisionError), strangers.met(make_batch(DATA, np.arange(4))):
+        raise ZeroDivisionError
+    assert (parameter == 0).all()
+
+
+def test_the_name_of_a_stranger_is_not_asked_for() -> None:
+    strangers, parameter = meeting()
+    batch = make_batch(DATA, np.arange(4))
+    with strangers.met(batch) as told:
+        assert told.answer[1::2].tolist() == [NO_ANSWER] * 2
+        assert torch.equal(told.answer[::2], batch.answer[::2])
+    only_names = make_batch(DATA, np.array([1, 3]))
+    with strangers.met(only_names) as told:  # so that the loss is one of something
+        assert torch.equal(told.answer, only_names.answer)
+        assert (parameter == 0).all()
+
+
+def test_names_stay_as_they_were_drawn_and_other_words_are_trained() -> None:
+    trainer = make_trainer(strangers=0.5)
+    before = vectors(trainer)
+    list(trainer.run())
+    assert torch.equal(vectors(trainer)[NAMES], before[NAMES])
+    assert (vectors(trainer)[OTHERS] != before[OTHERS]).any()
+
+
+def test_without_strangers_names_are_words_like_others() -> None:
+    trainer = make_trainer()
+    before = vectors(trainer)
+    list(trainer.run())
+    assert (vectors(trainer)[NAMES] != before[NAMES]).all()
+
+
+@pytest.mark.parametrize("share, batches", [(0.0, 0), (1.0, 12)])
+def test_strangers_come_in_their_share_of_the_batches(share, batches, monkeypatch) -> None:
+    met = []
+    real = Strangers.met
+    monkeypatch.setattr(Strangers, "met", lambda self, batch: met.append(1) or real(self, batch))
+    list(make_trainer(strangers=share).run())
+    assert len(met) == batches
+
+
+def test_a_question_that_does_not_count_is_no_mistake() -> None:
+    trainer = make_trainer(strangers=1.0, focus=0.5, batch_size=18, epochs=1)
+    next(iter(trainer.run()))
+    assert trainer.progress.asked == {"5": 9}
+
+
+def test_a_resumed_run_meets_the_same_strangers() -> None:
+    whole = make_trainer(strangers=0.5)
+    list(whole.run())
+    first = make_trainer(strangers=0.5)
+    events = first.run()
+    for _ in range(5):
+        next(events)
+    second = make_trainer(strangers=0.5)
+    second.restore(first.progress, {name: x.clone() for name, x in first.tensors().items()})
+    list(second.run())
+    assert torch.equal(vectors(whole), vectors(second))
+
+
+def test_the_share_is_checked() -> None:
+    with pytest.raises(UserError, match=r"strangers must be from 0 to 1, not 1\.5"):
+        Recipe(strangers=1.5)
