@@ -146,6 +146,14 @@ def test_a_field_that_makes_no_sense_is_named(runs, out, field, value) -> None:
         write_report([runs], out)
 
 
+def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
+    place = write_run(runs / "a", "all", 0, {1: 0.0, 2: 1.0})
+    path = place / "result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"test_error": 0.1}))
+    with pytest.raises(UserError, match=r"test_error is 0\.1, but .* have a mean of 0\.5"):
+        write_report([runs], out)
+
+
 @pytest.mark.parametrize("content", [None, {"Alex": {}}])
 def test_a_record_without_its_new_names_is_named(runs, out, content, capsys) -> None:
     write_systematic(runs, "systematic", seeds=1)

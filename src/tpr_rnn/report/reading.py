@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tpr_rnn.data.stories import check_task
@@ -77,10 +78,7 @@ def _read(path: Path) -> Record:
             data_sha256=text(content, "data_sha256"),
             operations=tuple(name for name in OPERATIONS if name in operations),
             settings=settings,
-            errors={
-                int(each): percent(errors, "test_error")
-                for each, errors in table(content, "per_task").items()
-            },
+            errors=_errors(content),
             valid_error=percent(content, "valid_error"),
             # Records that are older than it can still be shown.
             valid_loss=number(content, "valid_loss") if has(content, "valid_loss") else math.inf,
@@ -95,6 +93,17 @@ def _read(path: Path) -> Record:
         )
     except (AttributeError, LookupError, TypeError, ValueError, UserError) as error:
         raise UserError(f"{path}: not the record of a run ({error})") from error
+
+
+def _errors(content: Mapping[str, Any]) -> dict[int, float]:
+    """The test errors by task, which are those that their mean was taken of."""
+    errors = {
+        int(task): percent(each, "test_error") for task, each in table(content, "per_task").items()
+    }
+    told, mean = percent(content, "test_error"), fmean(errors.values())
+    if not math.isclose(told, mean, abs_tol=0.01):
+        raise ValueError(f"test_error is {told:g}, but those of per_task have a mean of {mean:g}")
+    return errors
 
 
 def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
