@@ -106,7 +106,7 @@ def test_without_strangers_names_are_words_like_others() -> None:
     assert (vectors(trainer)[NAMES] != before[NAMES]).all()
 
 
-@pytest.mark.parametrize("share, batches", [(0.0, 0), (1.0, 12)])
+@pytest.mark.parametrize(("share", "batches"), [(0.0, 0), (1.0, 12)])
 def test_strangers_come_in_their_share_of_the_batches(share, batches, monkeypatch) -> None:
     met = []
     real = Strangers.met
