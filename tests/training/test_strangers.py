@@ -106,19 +106,38 @@ def test_without_strangers_names_are_words_like_others() -> None:
     assert (vectors(trainer)[NAMES] != before[NAMES]).all()
 
 
-@pytest.mark.parametrize(("share", "batches"), [(0.0, 0), (1.0, 12)])
-def test_strangers_come_in_their_share_of_the_batches(share, batches, monkeypatch) -> None:
-    met = []
+def batches_with_strangers(monkeypatch, **settings) -> list[int]:
+    """How many of the 18 batches of each epoch, of four."""
+    steps = []
     real = Strangers.met
-    monkeypatch.setattr(Strangers, "met", lambda self, batch: met.append(1) or real(self, batch))
-    list(make_trainer(strangers=share).run())
-    assert len(met) == batches
+
+    def noted(self, batch):
+        steps.append(trainer.progress.step)
+        return real(self, batch)
+
+    monkeypatch.setattr(Strangers, "met", noted)
+    trainer = make_trainer(batch_size=1, warmup_steps=0, **settings)
+    list(trainer.run())
+    return np.bincount([step // 18 for step in steps], minlength=4).tolist()
 
 
-def test_a_question_that_does_not_count_is_no_mistake() -> None:
+def test_strangers_come_in_their_share_of_the_batches(monkeypatch) -> None:
+    assert batches_with_strangers(monkeypatch) == [0] * 4
+    assert batches_with_strangers(monkeypatch, strangers=1.0) == [18] * 4
+    assert 18 < sum(batches_with_strangers(monkeypatch, strangers=0.5)) < 54
+
+
+def test_strangers_stay_away_as_the_rate_falls(monkeypatch) -> None:
+    met = batches_with_strangers(monkeypatch, strangers=1.0, epochs=1, fall_epochs=3)
+    assert met[0] == 18
+    assert met == sorted(met, reverse=True)
+    assert met[3] < 9 < met[1]
+
+
+def test_what_strangers_get_wrong_does_not_count_for_focus() -> None:
     trainer = make_trainer(strangers=1.0, focus=0.5, batch_size=18, epochs=1)
     next(iter(trainer.run()))
-    assert trainer.progress.asked == {"5": 9}
+    assert trainer.progress.asked == {}
 
 
 def test_a_resumed_run_meets_the_same_strangers() -> None:

@@ -106,14 +106,14 @@ class Trainer:
         # What is random depends on seed and step alone, so that a resumed run sees the same.
         with torch.random.fork_rng():
             torch.manual_seed(self.seed + now.step * 1_000_003)
-            with self._names(batch) as batch:
-                logits = self.model(batch)
-                loss = cross_entropy(logits, batch.answer, ignore_index=NO_ANSWER)
+            with self._names(batch) as told:
+                logits = self.model(told)
+                loss = cross_entropy(logits, told.answer, ignore_index=NO_ANSWER)
                 value = float(loss.detach())
                 if not math.isfinite(value):
                     return self._give_up_or_restart(value)
                 loss.backward()
-        if self.recipe.focus:
+        if self.recipe.focus and told is batch:  # what strangers get wrong is no lack of practice
             self._count_mistakes(batch, logits)
         if self.recipe.strangers:
             self._strangers.keep()
@@ -124,16 +124,21 @@ class Trainer:
         return Stepped(now.step, value)
 
     def _names(self, batch: Batch) -> AbstractContextManager[Batch]:
-        """The batch as it is told: with the names of its people, or with those of strangers."""
-        if self.recipe.strangers and torch.rand(()) < self.recipe.strangers:
+        """The batch as it is told: with the names of its people, or with those of strangers.
+
+        These come less often as the rate falls, so that in the end the model is as good with the
+        names that it knows as one that never met a stranger.
+        """
+        recipe = self.recipe
+        share = recipe.strangers * min(1.0, self._rate() / recipe.learning_rate)
+        if recipe.strangers and torch.rand(()) < share:
             return self._strangers.met(batch)
         return nullcontext(batch)
 
     def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"]) -> None:
         now = self.progress
-        counted = batch.answer != NO_ANSWER
-        wrong = counted & (logits.argmax(dim=1) != batch.answer)
-        for counts, tasks in ((now.asked, batch.task[counted]), (now.missed, batch.task[wrong])):
+        right = logits.argmax(dim=1) == batch.answer
+        for counts, tasks in ((now.asked, batch.task), (now.missed, batch.task[~right])):
             for task, count in Counter(tasks.tolist()).items():
                 counts[str(task)] = counts.get(str(task), 0) + count
 
