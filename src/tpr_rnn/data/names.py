@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.vocabulary import tokenize
 
 
 def with_names(story: Story, names: Mapping[str, str]) -> Story:
@@ -25,8 +26,8 @@ def with_names(story: Story, names: Mapping[str, str]) -> Story:
 
 def names_in(questions: Iterable[str]) -> set[str]:
     """Who is asked about, as words: whatever is written with a capital, though not at the start."""
-    inner = (word for question in questions for word in re.findall(r"\w+", question)[1:])
-    return {word.lower() for word in inner if word[0].isupper()}
+    inner = (word for question in questions for word in question.split()[1:])
+    return {tokenize(word)[0] for word in inner if word[0].isupper()}
 
 
 def _as_written(old: str, new: str) -> str:
