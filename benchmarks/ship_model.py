@@ -31,10 +31,11 @@ record.
 * **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {filled}
 * **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} of one core.
 * **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
-  validation. {trust}
+  validation. {trust} With names that a task lacks in training (swapped names, twelve tasks)
+  {swapped:.2f} % instead of {plain:.2f} %.
 * **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of
   up to {words} of them; it reads the last 130 sentences of a story; it answers with one word (or
-  one list) also where no answer follows; it knows a name from the tasks in which that name stood.
+  one list) also where no answer follows.
   It is a model of a way to reason, not of English.
 
 | task | valid error % | test error % |
@@ -86,6 +87,8 @@ def card(result: dict[str, Any]) -> str:
         test=result["test_error"],
         valid=result["valid_error"],
         trust=trust,
+        swapped=result["swapped_names"]["swapped_error"],
+        plain=result["swapped_names"]["plain_error"],
         words=result["model"]["words"],
         rows="\n".join(rows),
     )
