@@ -154,6 +154,16 @@ def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
         write_report([runs], out)
 
 
+def test_a_setting_that_is_neither_true_nor_false_is_named(runs, out) -> None:
+    place = write_run(runs / "a", "1", 0, {1: 0.0})
+    path = place / "result.json"
+    record = json.loads(path.read_text())
+    record["model"]["shared_hidden"] = "maybe"
+    path.write_text(json.dumps(record))
+    with pytest.raises(UserError, match=r"shared_hidden is true or false, not 'maybe'"):
+        write_report([runs], out)
+
+
 @pytest.mark.parametrize("content", [None, {"Alex": {}}])
 def test_a_record_without_its_new_names_is_named(runs, out, content, capsys) -> None:
     write_systematic(runs, "systematic", seeds=1)

@@ -35,6 +35,10 @@ class ModelConfig(ABC):
         unknown = set(settings) - {known.name for known in fields(cls)}
         if unknown:
             raise UserError(f"unknown settings of a model: {', '.join(sorted(unknown))}")
+        for known in fields(cls):
+            value = settings.get(known.name, known.default)
+            if isinstance(known.default, bool) and not isinstance(value, bool):
+                raise UserError(f"{known.name} is true or false, not {value!r}")
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in settings.items()
