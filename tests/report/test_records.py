@@ -132,6 +132,12 @@ def test_an_error_that_is_none_is_named(runs, out, error) -> None:
         ("steps", None),
         ("cpu_seconds", math.nan),
         ("cpu_seconds", -5),
+        ("cpu_seconds", math.inf),
+        ("cpu_seconds", 10**400),
+        ("steps", 10**400),
+        ("filled", {"3": 5}),
+        ("per_task", {}),
+        ("swapped_names", {"plain_error": 0.0, "swapped_error": 0.0, "per_task": {}}),
         ("valid_loss", math.nan),
         ("per_task", {"1": 0.0}),
         ("stopped", 1),
@@ -141,7 +147,7 @@ def test_a_field_that_makes_no_sense_is_named(runs, out, field, value) -> None:
     place = write_run(runs / "a", "1", 0, {1: 0.0})
     path = place / "result.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
-    named = "test_error" if field == "per_task" else field
+    named = "test_error" if field == "per_task" and value else field
     with pytest.raises(UserError, match=rf"result\.json: not the record of a run .*{named}"):
         write_report([runs], out)
 
@@ -154,13 +160,24 @@ def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
         write_report([runs], out)
 
 
-def test_a_setting_that_is_neither_true_nor_false_is_named(runs, out) -> None:
+@pytest.mark.parametrize(
+    ("part", "name", "value", "expected"),
+    [
+        ("model", "shared_hidden", "maybe", "is true or false, not 'maybe'"),
+        ("recipe", "epochs", 2.5, "is a whole number, not 2.5"),
+        ("recipe", "strangers", "0.7", "is a number, not '0.7'"),
+        ("recipe", "strangers", True, "is a number, not True"),
+        ("recipe", "learned_below", math.nan, "is a number, not nan"),
+        ("recipe", "halve_below", [1], r"is a number, not \[1\]"),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_is_named(runs, out, part, name, value, expected) -> None:
     place = write_run(runs / "a", "1", 0, {1: 0.0})
     path = place / "result.json"
     record = json.loads(path.read_text())
-    record["model"]["shared_hidden"] = "maybe"
+    record[part][name] = value
     path.write_text(json.dumps(record))
-    with pytest.raises(UserError, match=r"shared_hidden is true or false, not 'maybe'"):
+    with pytest.raises(UserError, match=rf"result\.json: .*{name} {expected}"):
         write_report([runs], out)
 
 

@@ -8,6 +8,7 @@ from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.names import names_in
+from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNNConfig
 from tpr_rnn.training.recipe import Recipe
@@ -28,6 +29,7 @@ STORIES = [
 VOCABULARY = build_vocabulary(STORIES)
 WORDS = longest_sentence(STORIES)
 DATA = encode({5: STORIES}, VOCABULARY, WORDS)
+DARK = Vocabulary(("is", "it", "dark", ".", "?", "yes"))
 NAMES = [VOCABULARY.number(name) for name in ("fred", "john", "mary")]
 OTHERS = [number for number in range(len(VOCABULARY)) if number not in NAMES]
 
@@ -157,6 +159,13 @@ def test_a_resumed_run_meets_the_same_strangers() -> None:
     second.restore(first.progress, {name: x.clone() for name, x in first.tensors().items()})
     list(second.run())
     assert torch.equal(vectors(whole), vectors(second))
+
+
+def test_without_names_there_are_no_strangers() -> None:
+    nameless = encode({4: [Story(("It is dark.",), (Question("Is it dark?", "yes", 1),))]}, DARK, 4)
+    config = TPRRNNConfig(vocabulary_size=len(DARK), words=4)
+    with pytest.raises(UserError, match="strangers need names"):
+        Trainer(config, Recipe(strangers=0.5), train=nameless, valid=nameless, seed=0)
 
 
 def test_the_share_is_checked() -> None:

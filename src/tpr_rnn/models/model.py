@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.encoder import SentenceEncoder
+from tpr_rnn.settings import check_settings
 
 Config = TypeVar("Config", bound="ModelConfig")
 
@@ -32,13 +33,7 @@ class ModelConfig(ABC):
     @classmethod
     def from_json(cls: type[Config], settings: Mapping[str, Any]) -> Config:
         """Read settings that were kept as JSON, where tuples are lists; unknown ones are errors."""
-        unknown = set(settings) - {known.name for known in fields(cls)}
-        if unknown:
-            raise UserError(f"unknown settings of a model: {', '.join(sorted(unknown))}")
-        for known in fields(cls):
-            value = settings.get(known.name, known.default)
-            if isinstance(known.default, bool) and not isinstance(value, bool):
-                raise UserError(f"{known.name} is true or false, not {value!r}")
+        check_settings(cls, settings, "a model")
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in settings.items()

@@ -1,8 +1,10 @@
 """The fields of a record, checked: one that is not what it should be is named."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
+
+HUGE = 1e15
+"""Nothing in a record is as much: neither seconds, nor steps, nor a loss."""
 
 
 def has(content: Any, name: str) -> bool:
@@ -21,16 +23,16 @@ def text(content: Any, name: str) -> str:
 def whole(content: Any, name: str) -> int:
     """A field that is a whole number, 0 or more."""
     value = _field(content, name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= HUGE:
         raise ValueError(f"{name} is {value!r}; expected a whole number, 0 or more")
     return value
 
 
-def number(content: Any, name: str, most: float = math.inf) -> float:
-    """A field that is a number from 0 up; NaN is none."""
+def number(content: Any, name: str, most: float = HUGE) -> float:
+    """A field that is a number from 0 up; NaN and infinity are none."""
     value = _field(content, name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        limit = f"from 0 to {most:g}" if most < math.inf else "0 or more"
+        limit = f"from 0 to {most:g}" if most < HUGE else "0 or more"
         raise ValueError(f"{name} is {value!r}; expected a number, {limit}")
     return float(value)
 

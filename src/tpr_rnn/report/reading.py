@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from tpr_rnn.data.stories import check_task
+from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.worker import FAILURE
@@ -86,7 +87,7 @@ def _read(path: Path) -> Record:
             cpu_seconds=number(
                 content, "cpu_seconds" if has(content, "cpu_seconds") else "seconds"
             ),
-            filled=table(content, "filled") if has(content, "filled") else {},
+            filled=_filled(content),
             stopped=None if stopped is None else text(content, "stopped"),
             new_names=_new_names(table(content, "new_names")) if task in PLANS else (),
             swapped_names=_swapped_names(content.get("swapped_names")),
@@ -100,10 +101,23 @@ def _errors(content: Mapping[str, Any]) -> dict[int, float]:
     errors = {
         int(task): percent(each, "test_error") for task, each in table(content, "per_task").items()
     }
+    if not errors:
+        raise ValueError("per_task is empty")
     told, mean = percent(content, "test_error"), fmean(errors.values())
     if not math.isclose(told, mean, abs_tol=0.01):
         raise ValueError(f"test_error is {told:g}, but those of per_task have a mean of {mean:g}")
     return errors
+
+
+def _filled(content: Mapping[str, Any]) -> dict[str, str]:
+    """By task, where its training stories came from, if not from the data."""
+    if not has(content, "filled"):
+        return {}
+    filled = table(content, "filled")
+    for task, said in filled.items():
+        if not isinstance(said, str):
+            raise ValueError(f"filled has {said!r} for task {task}; expected a text")
+    return dict(filled)
 
 
 def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
@@ -125,11 +139,14 @@ def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
 def _swapped_names(content: Mapping[str, Any] | None) -> SwappedNames | None:
     if content is None:
         return None
+    tasks = table(content, "per_task")
+    if set(tasks) != set(map(str, SWAPS)):
+        raise ValueError(f"swapped_names has not the tasks {', '.join(map(str, SWAPS))}")
     return SwappedNames(
         percent(content, "plain_error"),
         percent(content, "swapped_error"),
         {
             int(task): (percent(each, "plain_error"), percent(each, "swapped_error"))
-            for task, each in table(content, "per_task").items()
+            for task, each in tasks.items()
         },
     )

@@ -1,7 +1,7 @@
 """Settings of model and training that go together, by name: the paper's and ours."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
@@ -10,6 +10,7 @@ from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import TPR_RNN, find_architecture
+from tpr_rnn.settings import check_settings
 from tpr_rnn.training.recipe import Recipe
 
 FROM_DATA = ("vocabulary_size", "words")
@@ -72,9 +73,7 @@ class Preset:
     @staticmethod
     def from_json(settings: Mapping[str, Any]) -> "Preset":
         """Read `as_json` back; unknown names are errors."""
-        unknown = set(settings["recipe"]) - {known.name for known in fields(Recipe)}
-        if unknown:
-            raise UserError(f"unknown settings in a recipe: {', '.join(sorted(unknown))}")
+        check_settings(Recipe, settings["recipe"], "a recipe")
         return Preset(
             architecture=settings.get("architecture", TPR_RNN),
             model=dict(settings["model"]),

@@ -17,8 +17,9 @@ class Recipe:
     """Share of an epoch that goes to the tasks by their errors in the last one, so that what is
     not learned yet is practised most; the rest goes to all questions alike."""
     strangers: float = 0.0
-    """Share of the batches in which every name is new to the model; it falls with the rate. With
-    any, the vectors of names are not trained."""
+    """Share of the batches in which every name (a word that questions write with a capital, though
+    not at the start) is new to the model; it goes with the rate, up in the warm-up and down in the
+    fall. With any, the vectors of names are not trained."""
     epochs: int = 150
     """Passes through the training questions, at most, before the rate falls; the paper does not
     say how many."""

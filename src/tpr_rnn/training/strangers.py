@@ -1,4 +1,4 @@
-"""Strangers: batches in which everybody has a name that the model has never heard.
+"""Strangers: batches in which every name is one that the model has never heard.
 
 A name means nothing but who bears it. A model that may train the vectors of names writes into them
 what their bearers do in its tasks, and is at a loss when they turn up in others. So with strangers

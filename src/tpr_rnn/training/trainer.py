@@ -43,6 +43,11 @@ class Trainer:
         self.config, self.recipe, self.seed = config, recipe, seed
         self.train, self.valid = train, valid
         self.device = device or torch.device("cpu")
+        if recipe.strangers and not len(train.names):
+            raise UserError(
+                "strangers need names to take: no training question has a word with a capital "
+                "inside; leave strangers out"
+            )
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
         self.progress = Progress()
         self._order: tuple[int, Int[np.ndarray, " n"]] | None = None
