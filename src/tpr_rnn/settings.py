@@ -1,6 +1,6 @@
 """Settings that were kept as JSON: none unknown, each of its kind."""
 
-import math
+import sys
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
@@ -27,11 +27,6 @@ def check_settings(kind: type, settings: Mapping[str, Any], whose: str) -> None:
             raise UserError(f"{name} is true or false, not {value!r}")
         if int in kinds and (isinstance(value, bool) or not isinstance(value, int)):
             raise UserError(f"{name} is a whole number, not {value!r}")
-        if float in kinds and not _is_number(value):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if float in kinds and not (number and abs(value) <= sys.float_info.max):
             raise UserError(f"{name} is a number, not {value!r}")
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return math.isfinite(value)

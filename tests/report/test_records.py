@@ -168,6 +168,7 @@ def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
         ("recipe", "strangers", "0.7", "is a number, not '0.7'"),
         ("recipe", "strangers", True, "is a number, not True"),
         ("recipe", "learned_below", math.nan, "is a number, not nan"),
+        ("recipe", "learned_below", 10**400, "is a number, not 1000"),
         ("recipe", "halve_below", [1], r"is a number, not \[1\]"),
     ],
 )

@@ -45,8 +45,8 @@ class Trainer:
         self.device = device or torch.device("cpu")
         if recipe.strangers and not len(train.names):
             raise UserError(
-                "strangers need names to take: no training question has a word with a capital "
-                "inside; leave strangers out"
+                "strangers need names to take, and no training question has any (a word with a "
+                "capital that is not its first); leave strangers out"
             )
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
         self.progress = Progress()
