@@ -71,13 +71,13 @@ def test_lengths_may_lie_anywhere_and_be_of_any_whole_type(story) -> None:
 def test_lengths_that_do_not_fit_are_refused(story, lengths) -> None:
     # Not a wrong result, and no crash, with the shape checks of the tests out of the way.
     with pytest.raises(RuntimeError, match=r"sentences, not|stories and"):
-        native.tell(story, None, OPERATIONS, torch.tensor(lengths))
+        native.update(story, None, OPERATIONS, torch.tensor(lengths))
 
 
 @needs_kernel
 def test_sentences_that_are_not_there_are_refused(story) -> None:
     with pytest.raises(RuntimeError, match="there is no sentence 8"):
-        native.tell(story._replace(story=story.story + 1), None, OPERATIONS, None)
+        native.update(story._replace(story=story.story + 1), None, OPERATIONS, None)
 
 
 @needs_kernel

@@ -3,8 +3,15 @@
 import pytest
 import torch
 
-from tpr_rnn.memory import Associations, content_weights, densify, parallel, read, row_weights
-from tpr_rnn.memory.operations import key_rows
+from tpr_rnn.memory import (
+    Associations,
+    content_weights,
+    densify,
+    key_rows,
+    parallel,
+    read,
+    row_weights,
+)
 
 SUBSETS = [("write",), ("backlink",), ("write", "move"), ("write", "move", "backlink")]
 

@@ -1,30 +1,28 @@
 """The third-order tensor-product memory: pure functions, no parameters."""
 
 from tpr_rnn.memory import native
+from tpr_rnn.memory.associations import Associations, Parts, key_rows, retrieved
 from tpr_rnn.memory.operations import (
     OPERATIONS,
-    Associations,
-    DenseMemory,
-    FactoredMemory,
-    Memory,
+    SPECS,
     Operation,
-    Parts,
+    OperationSpec,
     check_operations,
-    densify,
-    key_rows,
-    retrieved,
 )
 from tpr_rnn.memory.parallel import content_weights, is_whole, parallel
 from tpr_rnn.memory.reading import read, row_weights
 from tpr_rnn.memory.sequential import sequential
+from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory, densify
 
 __all__ = [
     "OPERATIONS",
+    "SPECS",
     "Associations",
     "DenseMemory",
     "FactoredMemory",
     "Memory",
     "Operation",
+    "OperationSpec",
     "Parts",
     "check_operations",
     "content_weights",

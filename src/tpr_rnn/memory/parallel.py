@@ -18,21 +18,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from tpr_rnn.memory import native
-from tpr_rnn.memory.operations import (
-    OPERATIONS,
-    Associations,
+from tpr_rnn.memory.associations import Associations, KeyRows, key_rows
+from tpr_rnn.memory.operations import OPERATIONS, Operation, check_operations
+from tpr_rnn.memory.reading import read
+from tpr_rnn.memory.states import (
     DenseMemory,
     FactoredMemory,
-    KeyRows,
     Memory,
-    Operation,
-    check_operations,
     check_state,
     densify,
     join,
-    key_rows,
 )
-from tpr_rnn.memory.reading import read
 
 CHUNK = 16
 """Sentences that a long story is told at a time; measured, and flat around its best."""
@@ -70,14 +66,14 @@ def parallel(
         chunk = _chunk_of(associations, lengths)
     if isinstance(state, DenseMemory) or chunk < time:
         memory = DenseMemory.zero(associations) if state is None else densify(state)
-        return _tell_chunks(associations, operations, lengths, memory, max(chunk, 1))
+        return _update_chunks(associations, operations, lengths, memory, max(chunk, 1))
     found = None
     if state is not None:
         if state.operations != operations:
             raise ValueError(f"the state was made with {state.operations}, not with {operations}")
         rows = key_rows(associations.until(lengths), operations)
         found = read(state, rows.source, rows.read_relation).unflatten(1, (-1, len(operations)))
-    solve = native.tell if native.usable(associations.table) else solve_triangular
+    solve = native.update if native.usable(associations.table) else solve_triangular
     change = solve(associations, found, operations, lengths)
     told = FactoredMemory(associations.until(lengths), change, operations)
     return change, told if state is None else join(state, told)
@@ -106,7 +102,7 @@ def best_chunk(lengths: Sequence[int], entity_size: int, relation_size: int) -> 
     return max(lengths, default=0) if whole <= chunks else CHUNK
 
 
-def _tell_chunks(
+def _update_chunks(
     associations: Associations,
     operations: tuple[Operation, ...],
     lengths: Int[Tensor, " b"] | None,
@@ -115,7 +111,7 @@ def _tell_chunks(
 ) -> tuple[Float[Tensor, "b t o f"], Memory]:
     """Tell stories in chunks, carrying a dense memory."""
     if native.usable(associations.table):
-        return native.tell_chunks(associations, memory, operations, lengths, chunk)
+        return native.update_chunks(associations, memory, operations, lengths, chunk)
     changes = []
     # One empty piece for a story of no sentences, so that there is always something to join.
     for start in range(0, max(associations.story.shape[1], 1), chunk):
@@ -136,7 +132,7 @@ def solve_triangular(
     operations: tuple[Operation, ...],
     lengths: Int[Tensor, " b"] | None,
 ) -> Float[Tensor, "b t o f"]:
-    """The changes that each operation makes, in plain PyTorch; see `native.tell`."""
+    """The changes that each operation makes, in plain PyTorch; see `native.update`."""
     rows = key_rows(associations.until(lengths), operations)
     content = rows.content if found is None else rows.content - found.flatten(1, 2)
     lower = _agreement_with_earlier(rows, len(operations))

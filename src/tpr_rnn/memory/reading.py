@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tpr_rnn.memory.operations import DenseMemory, FactoredMemory, Memory, key_rows
+from tpr_rnn.memory.associations import key_rows
+from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory
 
 
 def read(

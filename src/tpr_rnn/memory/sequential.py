@@ -4,16 +4,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from tpr_rnn.memory.operations import (
-    OPERATIONS,
-    Associations,
-    DenseMemory,
-    Memory,
-    Operation,
-    check_operations,
-    check_state,
-    densify,
-)
+from tpr_rnn.memory.associations import Associations
+from tpr_rnn.memory.operations import OPERATIONS, Operation, check_operations
+from tpr_rnn.memory.states import DenseMemory, Memory, check_state, densify
 
 
 def sequential(

@@ -19,12 +19,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from tpr_rnn.memory.operations import (
-    OPERATIONS,
-    Associations,
-    DenseMemory,
-    Operation,
-)
+from tpr_rnn.memory.associations import Associations
+from tpr_rnn.memory.operations import SPECS, Operation
+from tpr_rnn.memory.states import DenseMemory
 
 DIRECTORY = Path(__file__).parent
 # Sums may be reordered to fill vector registers; infinities and NaNs keep their meaning. Not by
@@ -48,7 +45,7 @@ def status() -> str:
     return "native kernel" if problem is None else f"plain PyTorch ({problem})"
 
 
-def tell(
+def update(
     associations: Associations,
     found: Float[Tensor, "b t o e"] | None,
     operations: tuple[Operation, ...],
@@ -66,13 +63,13 @@ def tell(
     lengths = _lengths(story, lengths)
     found = None if found is None else found.contiguous()
     mask = _mask(operations)
-    changes: Tensor = _Tell.apply(
+    changes: Tensor = _Update.apply(
         table.contiguous(), story.long().contiguous(), found, lengths, entity_size, mask
     )
     return changes
 
 
-def tell_chunks(
+def update_chunks(
     associations: Associations,
     memory: DenseMemory,
     operations: tuple[Operation, ...],
@@ -85,7 +82,7 @@ def tell_chunks(
     """
     table, story, _ = associations
     lengths = _lengths(story, lengths)
-    changes, tensor = _TellChunks.apply(
+    changes, tensor = _UpdateChunks.apply(
         table.contiguous(),
         story.long().contiguous(),
         memory.tensor.contiguous(),
@@ -131,7 +128,7 @@ def walk(
     return retrieved
 
 
-class _Tell(torch.autograd.Function):
+class _Update(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -142,7 +139,7 @@ class _Tell(torch.autograd.Function):
         entity_size: int,
         mask: int,
     ) -> Tensor:
-        change: Tensor = torch.ops.tpr_rnn.tell(table, story, found, lengths, entity_size, mask)
+        change: Tensor = torch.ops.tpr_rnn.update(table, story, found, lengths, entity_size, mask)
         ctx.save_for_backward(change, table, story, lengths)
         ctx.settings = (entity_size, mask)
         ctx.found = found is not None
@@ -151,13 +148,13 @@ class _Tell(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g_change: Tensor) -> tuple[Tensor | None, ...]:
         _refuse_second_derivatives()
-        g_table, g_content = torch.ops.tpr_rnn.tell_backward(
+        g_table, g_content = torch.ops.tpr_rnn.update_backward(
             g_change.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
         return g_table, None, -g_content if ctx.found else None, None, None, None
 
 
-class _TellChunks(torch.autograd.Function):
+class _UpdateChunks(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -168,7 +165,7 @@ class _TellChunks(torch.autograd.Function):
         chunk: int,
         mask: int,
     ) -> tuple[Tensor, Tensor]:
-        change, final = torch.ops.tpr_rnn.tell_chunks(table, story, memory, lengths, chunk, mask)
+        change, final = torch.ops.tpr_rnn.update_chunks(table, story, memory, lengths, chunk, mask)
         ctx.save_for_backward(change, table, story, memory, lengths)
         ctx.settings = (chunk, mask)
         return change, final
@@ -176,7 +173,7 @@ class _TellChunks(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g_change: Tensor, g_final: Tensor) -> tuple[Tensor | None, ...]:
         _refuse_second_derivatives()
-        g_table, g_memory = torch.ops.tpr_rnn.tell_chunks_backward(
+        g_table, g_memory = torch.ops.tpr_rnn.update_chunks_backward(
             g_change.contiguous(), g_final.contiguous(), *ctx.saved_tensors, *ctx.settings
         )
         return g_table, None, g_memory, None, None, None
@@ -229,7 +226,7 @@ def _refuse_second_derivatives() -> None:
 
 def _mask(operations: tuple[Operation, ...]) -> int:
     """The operations as the kernel wants them: a bit each."""
-    return sum(1 << OPERATIONS.index(name) for name in operations)
+    return sum(1 << list(SPECS).index(name) for name in operations)
 
 
 @cache

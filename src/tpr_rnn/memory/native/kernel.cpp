@@ -1,4 +1,4 @@
-// The parallel memory in C++: `tell` solves stories, whole or in chunks; `walk` solves them and
+// The parallel memory in C++: `update` solves stories, whole or in chunks; `walk` solves them and
 // answers a question about each.
 //
 // A story is a list of rows of a table of sentences, each of which says e1, e2, r1, r2, r3. Each
@@ -90,14 +90,14 @@ struct Gradient {
 
 // The changes that each operation makes in whole stories. `found` is what each operation finds in
 // the memory before the first sentence.
-Tensor tell(const Tensor& table, const Tensor& story, const std::optional<Tensor>& found,
+Tensor update(const Tensor& table, const Tensor& story, const std::optional<Tensor>& found,
             const Tensor& lengths, int64_t entity_size, int64_t operations) {
   const Shape shape(table, story, entity_size, operations);
   const Stories stories(table, story, lengths);
   const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
   Tensor change =
       at::zeros({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell", [&] {
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_update", [&] {
     const scalar_t* before = found ? found->const_data_ptr<scalar_t>() : nullptr;
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> rows(shape, stories.longest(begin, end), false);
@@ -115,7 +115,7 @@ Tensor tell(const Tensor& table, const Tensor& story, const std::optional<Tensor
 }
 
 // Gradients of the table and of the contents (minus those of `found`).
-std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& change,
+std::tuple<Tensor, Tensor> update_backward(const Tensor& g_change, const Tensor& change,
                                          const Tensor& table, const Tensor& story,
                                          const Tensor& lengths, int64_t entity_size,
                                          int64_t operations) {
@@ -123,7 +123,7 @@ std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& c
   const Stories stories(table, story, lengths);
   const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
   Tensor g_table, g_content = at::zeros_like(change);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_backward", [&] {
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_update_backward", [&] {
     Gradient<scalar_t> gradient(table);
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> rows(shape, stories.longest(begin, end), true);
@@ -144,7 +144,7 @@ std::tuple<Tensor, Tensor> tell_backward(const Tensor& g_change, const Tensor& c
 }
 
 // The same in chunks of so many sentences, carrying the memory: the changes and the final memory.
-std::tuple<Tensor, Tensor> tell_chunks(const Tensor& table, const Tensor& story,
+std::tuple<Tensor, Tensor> update_chunks(const Tensor& table, const Tensor& story,
                                        const Tensor& memory, const Tensor& lengths, int64_t chunk,
                                        int64_t operations) {
   const Shape shape(table, story, memory.size(1), operations);
@@ -154,7 +154,7 @@ std::tuple<Tensor, Tensor> tell_chunks(const Tensor& table, const Tensor& story,
   Tensor change =
       at::zeros({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
   Tensor final_memory = at::empty_like(memory);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_chunks", [&] {
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_update_chunks", [&] {
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
       Rows<scalar_t> rows(shape, chunk, false);
       Dense<scalar_t> dense(shape);
@@ -184,7 +184,7 @@ std::tuple<Tensor, Tensor> tell_chunks(const Tensor& table, const Tensor& story,
 
 // Gradients of the table and of the memory before the first sentence. The memory at the start of
 // each chunk is built up again from the changes; nothing but those was kept.
-std::tuple<Tensor, Tensor> tell_chunks_backward(const Tensor& g_change, const Tensor& g_final,
+std::tuple<Tensor, Tensor> update_chunks_backward(const Tensor& g_change, const Tensor& g_final,
                                                 const Tensor& change, const Tensor& table,
                                                 const Tensor& story, const Tensor& memory,
                                                 const Tensor& lengths, int64_t chunk,
@@ -194,7 +194,7 @@ std::tuple<Tensor, Tensor> tell_chunks_backward(const Tensor& g_change, const Te
   shape.check(memory);
   const int64_t per_sentence = shape.rows_per_sentence * shape.entity;
   Tensor g_table, g_memory = at::empty_like(memory);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_tell_chunks_backward", [&] {
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "tpr_rnn_update_chunks_backward", [&] {
     const scalar_t* sentences_of = table.const_data_ptr<scalar_t>();
     Gradient<scalar_t> gradient(table);
     at::parallel_for(0, shape.batch, 1, [&](int64_t begin, int64_t end) {
@@ -258,7 +258,7 @@ std::tuple<Tensor, Tensor> walk(const Tensor& table, const Tensor& story, const 
   const Stories stories(table, story, lengths);
   const Questions questions(shape, asked, question);
   const int64_t per_story = shape.time * shape.rows_per_sentence * shape.entity;
-  // Padding is never looked at: unlike the changes that `tell` gives, these stay inside.
+  // Padding is never looked at: unlike the changes that `update` gives, these stay inside.
   Tensor change =
       at::empty({shape.batch, shape.time, shape.rows_per_sentence, shape.entity}, table.options());
   Tensor retrieved = at::empty({shape.batch, questions.steps, shape.entity}, table.options());
@@ -319,16 +319,16 @@ std::tuple<Tensor, Tensor, Tensor> walk_backward(
 
 TORCH_LIBRARY(tpr_rnn, library) {
   library.def(
-      "tell(Tensor table, Tensor story, Tensor? found, Tensor lengths, int entity_size, "
+      "update(Tensor table, Tensor story, Tensor? found, Tensor lengths, int entity_size, "
       "int operations) -> Tensor");
   library.def(
-      "tell_backward(Tensor g_change, Tensor change, Tensor table, Tensor story, Tensor lengths, "
+      "update_backward(Tensor g_change, Tensor change, Tensor table, Tensor story, Tensor lengths, "
       "int entity_size, int operations) -> (Tensor, Tensor)");
   library.def(
-      "tell_chunks(Tensor table, Tensor story, Tensor memory, Tensor lengths, int chunk, "
+      "update_chunks(Tensor table, Tensor story, Tensor memory, Tensor lengths, int chunk, "
       "int operations) -> (Tensor, Tensor)");
   library.def(
-      "tell_chunks_backward(Tensor g_change, Tensor g_final, Tensor change, Tensor table, "
+      "update_chunks_backward(Tensor g_change, Tensor g_final, Tensor change, Tensor table, "
       "Tensor story, Tensor memory, Tensor lengths, int chunk, int operations) "
       "-> (Tensor, Tensor)");
   library.def(
@@ -341,10 +341,10 @@ TORCH_LIBRARY(tpr_rnn, library) {
 }
 
 TORCH_LIBRARY_IMPL(tpr_rnn, CPU, library) {
-  library.impl("tell", TORCH_FN(tell));
-  library.impl("tell_backward", TORCH_FN(tell_backward));
-  library.impl("tell_chunks", TORCH_FN(tell_chunks));
-  library.impl("tell_chunks_backward", TORCH_FN(tell_chunks_backward));
+  library.impl("update", TORCH_FN(update));
+  library.impl("update_backward", TORCH_FN(update_backward));
+  library.impl("update_chunks", TORCH_FN(update_chunks));
+  library.impl("update_chunks_backward", TORCH_FN(update_chunks_backward));
   library.impl("walk", TORCH_FN(walk));
   library.impl("walk_backward", TORCH_FN(walk_backward));
 }
