@@ -17,11 +17,11 @@ from typing import Any
 from tpr_rnn.data.corpus import GENERATED, load_corpus
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.scoring import score
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.launcher import launch
 from tpr_rnn.experiments.worker import Failed, Finished
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.scoring import score
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.run_config import RunConfig
 
@@ -43,7 +43,7 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
                 preset="single",
                 settings=preset("single"),
                 data=str(data.resolve()) if source == OFFICIAL else None,
-                fill_gaps=source == OFFICIAL,  # as in the sweep; here no file is missing
+                substitute_missing=source == OFFICIAL,  # as in the sweep; here no file is missing
             )
             jobs[task, source] = Job(config, place, source)
     return jobs
@@ -61,7 +61,7 @@ def official_test_error(run: Path, data: Path, task: int) -> float:
     reader = Reader.load(run)
     cap = preset("single").recipe.cap
     stories = load_corpus(data, task, ["test"]).split("test")
-    encoded = encode(stories, reader.vocabulary, reader.model.config.words, cap)
+    encoded = encode(stories, reader.vocabulary, reader.model.config.max_words, cap)
     return round(score(reader.model, encoded).error, 4)
 
 

@@ -26,14 +26,14 @@ def handmade_reader(
     names=NAMES,
     places=PLACES,
     others=OTHERS,
-    words=6,
+    max_words=6,
 ) -> Reader:
     entities = (*names, *places)
     vocabulary = Vocabulary([*entities, *others])
     size = len(vocabulary)
     config = TPRRNNConfig(
         vocabulary_size=size,
-        words=words,
+        max_words=words,
         hidden_size=size,
         entity_size=2 * len(entities),
         relation_size=4,
@@ -71,5 +71,5 @@ def task_1_reader() -> Reader:
         names=("mary", "john", "sandra", "daniel"),
         places=("bathroom", "bedroom", "garden", "hallway", "kitchen", "office"),
         others=(*OTHERS, "back", "journeyed", "travelled", "moved"),
-        words=8,
+        max_words=8,
     )

@@ -41,7 +41,7 @@ def test_it_says_what_each_step_found_and_where_that_was_told(reader) -> None:
 
 
 def test_sentences_keep_their_numbers_when_the_first_are_not_read(reader) -> None:
-    short = Reader(reader.model, reader.vocabulary, story_cap=2)
+    short = Reader(reader.model, reader.vocabulary, max_sentences=2)
     lines = list(explain(trace(short, STORY, "Where is John?")))
     assert "     100% told by 2: John went to the garden." in lines
     assert "  john -> garden (100%, 2)" in lines

@@ -8,9 +8,9 @@ import torch
 
 from analysis.handmade import GAIN, NAMES, PLACES, handmade_reader
 from tpr_rnn.analysis.clustering import cluster
+from tpr_rnn.analysis.faithfulness import measure_trust
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
 from tpr_rnn.analysis.report import _sample, analyze, as_markdown, write_report
-from tpr_rnn.analysis.trust import measure_trust
 from tpr_rnn.data.babi import Question, Story
 
 TOLD = tuple(f"{name.title()} went to the {place}." for name in NAMES for place in PLACES)

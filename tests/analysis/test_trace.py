@@ -43,7 +43,7 @@ def random_reader(operations, **settings) -> Reader:
     vocabulary = Vocabulary(WORDS)
     config = TPRRNNConfig(
         vocabulary_size=len(vocabulary),
-        words=5,
+        max_words=5,
         entity_size=4,
         relation_size=3,
         operations=operations,
@@ -323,7 +323,7 @@ def test_one_direction_with_two_names_has_both(reader) -> None:
 
 
 def test_only_the_last_sentences_are_read(reader) -> None:
-    short = Reader(reader.model, reader.vocabulary, story_cap=2)
+    short = Reader(reader.model, reader.vocabulary, max_sentences=2)
     found = trace(short, STORY, "Where is Mary?")
     assert found.skipped == 1
     assert [sentence.text for sentence in found.sentences] == STORY[1:]

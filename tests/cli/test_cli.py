@@ -12,9 +12,9 @@ import pytest
 
 from tpr_rnn.cli import main
 
-ONCE = ["--set", "attempts=1", "--set", "fall_epochs=0", "--set", "learned_below=none"]
+ONCE = ["--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none"]
 QUICK = ["--set", "epochs=2", *ONCE]
-ENDLESS = ["--set", "stop_after_perfect=none"]
+ENDLESS = ["--set", "stop_after_zero_error=none"]
 
 
 def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -288,8 +288,8 @@ def test_generate_repeats(data, tmp_path) -> None:
 
 
 def test_generate_grants_wishes(tmp_path) -> None:
-    wishes = ("--names", "Ann,Bob", "--places", "attic,shed,pond", "--story-length", "30")
-    arguments = ("--task", "1", "--questions", "200", "--out", str(tmp_path), *wishes)
+    options = ("--names", "Ann,Bob", "--places", "attic,shed,pond", "--story-length", "30")
+    arguments = ("--task", "1", "--questions", "200", "--out", str(tmp_path), *options)
     assert run("data", "generate", *arguments).returncode == 0
     text = (tmp_path / "qa1_train.txt").read_text()
     assert "Ann" in text

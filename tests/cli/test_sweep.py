@@ -23,8 +23,8 @@ DEADLINE = 120
 
 
 def command(data, out, *more: str) -> list[str]:
-    once = ["--set", "attempts=1", "--set", "fall_epochs=0", "--set", "learned_below=none"]
-    settings = ["--set", "stop_after_perfect=none", *once, *more]
+    once = ["--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none"]
+    settings = ["--set", "stop_after_zero_error=none", *once, *more]
     return ["sweep", "single-task", "--data", str(data), "--out", str(out), *settings]
 
 

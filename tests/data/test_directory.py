@@ -1,6 +1,6 @@
 import pytest
 
-from tpr_rnn.data import gaps
+from tpr_rnn.data import substitutes
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.data.corpus import load_corpus, parse_task
 from tpr_rnn.data.describe import describe
@@ -91,8 +91,8 @@ def test_a_corpus_of_all_tasks_says_what_it_lacks(valid_layout) -> None:
     (valid_layout / "qa2_train.txt").unlink()
     corpus = load_corpus(valid_layout, None)
     assert list(corpus.stories) == [1]
-    assert corpus.lacking[2] == "no train file"
-    assert corpus.lacking[3] == "no train and no valid and no test file"
+    assert corpus.missing_files[2] == "no train file"
+    assert corpus.missing_files[3] == "no train and no valid and no test file"
 
 
 def test_a_task_that_lacks_a_file_is_an_error(valid_layout) -> None:
@@ -146,7 +146,7 @@ def gap(tmp_path, monkeypatch):
         assert (task, questions, seed) == (1, 10_000, 0)
         return {"train": GENERATED, "valid": [], "test": []}
 
-    monkeypatch.setattr(gaps, "generate", generate)
+    monkeypatch.setattr(substitutes, "generate", generate)
     held_out = {"valid": [story(0), GENERATED[1]], "test": [story(1)]}
     directory = tmp_path / "en-valid-10k"
     beside = tmp_path / "en"
@@ -161,41 +161,45 @@ def gap(tmp_path, monkeypatch):
 
 
 def test_a_missing_training_file_is_filled(gap) -> None:
-    corpus = load_corpus(gap, 1, fill_gaps=True)
+    corpus = load_corpus(gap, 1, substitute_missing=True)
     told = corpus.stories[1]["train"]
     assert told == [GENERATED[0], GENERATED[2], story(2), story(3)]
     assert list(corpus.stories[1]) == ["train", "valid", "test"]
-    assert corpus.filled == {
+    assert corpus.substituted == {
         1: "in place of the missing training file: 2 generated stories (simulator, seed 0) "
         "with 2 questions (1 more are in valid or test) and 2 stories of the official 1k "
         "training file with 2 questions (2 more are in valid or test)"
     }
-    assert load_corpus(gap, 1, ["train"], fill_gaps=True).stories[1] == {"train": told}
-    together = load_corpus(gap, None, fill_gaps=True)
-    assert together.filled == corpus.filled
-    assert 1 not in together.lacking
+    assert load_corpus(gap, 1, ["train"], substitute_missing=True).stories[1] == {"train": told}
+    together = load_corpus(gap, None, substitute_missing=True)
+    assert together.substituted == corpus.substituted
+    assert 1 not in together.missing_files
 
 
 def test_the_checksum_covers_what_fills_a_gap(gap) -> None:
-    with_official = load_corpus(gap, 1, fill_gaps=True)
+    with_official = load_corpus(gap, 1, substitute_missing=True)
     (gap.parent / "en" / "qa1_single-supporting-fact_train.txt").unlink()
-    without = load_corpus(gap, 1, fill_gaps=True)
+    without = load_corpus(gap, 1, substitute_missing=True)
     assert with_official.sha256 != without.sha256
-    assert "official" not in without.filled[1]
+    assert "official" not in without.substituted[1]
 
 
 def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
-    with pytest.raises(UserError, match="with --fill-gaps it is trained on generated stories"):
+    with pytest.raises(
+        UserError, match="with --substitute-missing it is trained on generated stories"
+    ):
         load_corpus(gap, 1)
     (gap / "qa1_valid.txt").unlink()
     with pytest.raises(UserError, match=r"no train and no valid file there .*txt\)$"):
-        load_corpus(gap, 1, fill_gaps=True)
+        load_corpus(gap, 1, substitute_missing=True)
     for split in ("valid", "test"):
         write(gap / f"qa21_{split}.txt", 2)
     with pytest.raises(UserError, match=r"task 21 has no train file"):
-        load_corpus(gap, 21, fill_gaps=True)
+        load_corpus(gap, 21, substitute_missing=True)
 
 
 def test_a_task_that_is_whole_stays_as_it_is(valid_layout) -> None:
-    plain, filling = (load_corpus(valid_layout, 1, fill_gaps=fill) for fill in (False, True))
+    plain, filling = (
+        load_corpus(valid_layout, 1, substitute_missing=fill) for fill in (False, True)
+    )
     assert plain == filling

@@ -135,12 +135,12 @@ def test_a_task_gets_its_share_of_an_epoch() -> None:
 
 def test_shares_go_by_questions_and_by_errors() -> None:
     data = encode({1: STORIES * 30, 2: STORIES * 10}, build_vocabulary(STORIES), 4)
-    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.0) == {1: 0.75, 2: 0.25}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=1.0) == {1: 0.25, 2: 0.75}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, focus=0.5) == {1: 0.5, 2: 0.5}
-    assert task_shares(data, {2: 3.0}, focus=0.5) == {1: 0.375, 2: 0.625}
-    assert task_shares(data, {1: 0.0, 2: 0.0}, focus=0.5) == {1: 0.75, 2: 0.25}
-    assert task_shares(data, {}, focus=1.0) == {1: 0.75, 2: 0.25}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=0.0) == {1: 0.75, 2: 0.25}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=1.0) == {1: 0.25, 2: 0.75}
+    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=0.5) == {1: 0.5, 2: 0.5}
+    assert task_shares(data, {2: 3.0}, error_weighted_share=0.5) == {1: 0.375, 2: 0.625}
+    assert task_shares(data, {1: 0.0, 2: 0.0}, error_weighted_share=0.5) == {1: 0.75, 2: 0.25}
+    assert task_shares(data, {}, error_weighted_share=1.0) == {1: 0.75, 2: 0.25}
 
 
 def test_evaluation_sees_every_question_once() -> None:

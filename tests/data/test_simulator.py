@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from data.simulator_reading import answer
 from tpr_rnn.data import simulator
 from tpr_rnn.data.babi import Story, format_story, parse_stories, read_stories
-from tpr_rnn.data.simulator import TASK_NAMES, Wishes, generate, tell
+from tpr_rnn.data.simulator import TASK_NAMES, StoryOptions, generate, tell
+from tpr_rnn.data.simulator.options import Needs
 from tpr_rnn.data.simulator.registry import TASKS, Task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs
 from tpr_rnn.errors import UserError
 
 ALL_TASKS = sorted(TASK_NAMES)
@@ -27,14 +27,14 @@ WITH_OBJECTS = [task for task in ALL_TASKS if TASKS[task].needs.objects]
 WITH_PLACES = [task for task in ALL_TASKS if TASKS[task].needs.places]
 WITH_LENGTH = [task for task in ALL_TASKS if TASKS[task].needs.story_length]
 
-OFFICIAL = Wishes()
+OFFICIAL = StoryOptions()
 
 tasks = st.sampled_from(ALL_TASKS)
 seeds = st.integers(min_value=0, max_value=2**64)
 
 
-def stories(task: int, count: int, wishes: Wishes = OFFICIAL) -> list[Story]:
-    return [tell(task, seed=seed, wishes=wishes) for seed in range(count)]
+def stories(task: int, count: int, options: StoryOptions = OFFICIAL) -> list[Story]:
+    return [tell(task, seed=seed, options=options) for seed in range(count)]
 
 
 def small_sets(task: int, questions: int, seed: int = 0) -> dict[str, list[Story]]:
@@ -95,7 +95,7 @@ def test_the_answers_follow_from_the_story(task: int) -> None:
 
 @pytest.mark.parametrize("task", [task for task in WITH_PLACES if task in NAMED])
 def test_the_answers_follow_where_few_people_meet_all_the_time(task: int) -> None:
-    crowded = Wishes(names=("Ann/she", "Bob/he"), places=("attic", "barn", "cave"))
+    crowded = StoryOptions(names=("Ann/she", "Bob/he"), places=("attic", "barn", "cave"))
     for story in stories(task, 25, crowded):
         for question in story.questions:
             told = story.sentences[: question.after]
@@ -248,8 +248,8 @@ def test_a_twenty_first_task_is_one_definition(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("task", NAMED)
 def test_names_can_be_chosen(task: int) -> None:
     # Longer than any official name, and with the pronouns that task 11 needs.
-    wishes = Wishes(names=("Wilhelmina/she", "Maximilian/he", "Philippa/she"))
-    words = set().union(*map(words_of, stories(task, 20, wishes)))
+    options = StoryOptions(names=("Wilhelmina/she", "Maximilian/he", "Philippa/she"))
+    words = set().union(*map(words_of, stories(task, 20, options)))
     official = TASKS[task].needs.names
     assert official
     assert {"wilhelmina", "maximilian", "philippa"} <= {word.lower() for word in words}
@@ -258,7 +258,7 @@ def test_names_can_be_chosen(task: int) -> None:
 
 @pytest.mark.parametrize("task", WITH_OBJECTS)
 def test_objects_can_be_chosen(task: int) -> None:
-    told = stories(task, 20, Wishes(objects=("lamp", "kettle", "violin", "drum")))
+    told = stories(task, 20, StoryOptions(objects=("lamp", "kettle", "violin", "drum")))
     words = set().union(*map(words_of, told))
     assert {"lamp", "kettle", "violin", "drum"} <= words
     assert not words & {"apple", "football", "milk", "box", "chocolate"}
@@ -267,7 +267,7 @@ def test_objects_can_be_chosen(task: int) -> None:
 @pytest.mark.parametrize("task", WITH_PLACES)
 def test_places_can_be_chosen(task: int) -> None:
     places = ("attic", "cellar", "garage", "porch", "stable", "barn")
-    words = set().union(*map(words_of, stories(task, 20, Wishes(places=places))))
+    words = set().union(*map(words_of, stories(task, 20, StoryOptions(places=places))))
     assert set(places) <= words
     assert not words & {"kitchen", "office", "garden", "hallway", "park", "school"}
 
@@ -277,7 +277,7 @@ def test_places_can_be_chosen(task: int) -> None:
 def test_a_story_is_as_long_as_wished(task: int, seed: int, length: int) -> None:
     if task == 14:
         length = min(length, 16)  # four people, four times of day
-    story = tell(task, seed=seed, wishes=Wishes(story_length=length))
+    story = tell(task, seed=seed, options=StoryOptions(story_length=length))
     after = [question.after for question in story.questions]
     assert after[-1] >= length
     assert all(earlier < length for earlier in after[:-1])
@@ -286,7 +286,7 @@ def test_a_story_is_as_long_as_wished(task: int, seed: int, length: int) -> None
 
 @pytest.mark.parametrize(("questions", "length"), [(2, 30), (100, 200), (20, 1_000)])
 def test_stories_of_a_wished_length_stay_whole(questions: int, length: int) -> None:
-    told = generate(2, questions=questions, wishes=Wishes(story_length=length))
+    told = generate(2, questions=questions, options=StoryOptions(story_length=length))
     valid = math.ceil(questions / 10)
     for name, asked in (("train", questions - valid), ("valid", valid), ("test", 1_000)):
         assert all(len(story.sentences) >= length for story in told[name])
@@ -298,54 +298,70 @@ def test_stories_of_a_wished_length_stay_whole(questions: int, length: int) -> N
 @pytest.mark.parametrize("distractors", [0, 1, 3, 8])
 def test_distractors_can_be_chosen(distractors: int) -> None:
     places = tuple("bcdefghijkl")
-    for story in stories(19, 20, Wishes(places=places, distractors=distractors)):
+    for story in stories(19, 20, StoryOptions(places=places, distractors=distractors)):
         assert len(story.sentences) == 2 + distractors
         (question,) = story.questions
         assert answer(19, story.sentences, question.text) == question.answer
 
 
 @pytest.mark.parametrize(
-    ("task", "wishes", "message"),
+    ("task", "options", "message"),
     [
-        (0, Wishes(), "there is no task 0; the tasks are 1 to 20"),
-        (21, Wishes(), "there is no task 21"),
-        (1, Wishes(names=()), "needs at least 1 names, not 0"),
-        (5, Wishes(names=("Ann",)), "needs at least 2 names, not 1"),
-        (12, Wishes(names=("Ann",)), "needs at least 2 names, not 1"),
-        (1, Wishes(places=("park",)), "needs at least 2 places, not 1"),
-        (12, Wishes(places=("park", "shop")), "needs at least 3 places, not 2"),
-        (18, Wishes(objects=("cup", "jug")), "needs at least 3 objects, not 2"),
-        (7, Wishes(objects=tuple("abcdefghijk")), "takes at most 10 objects, not 11"),
-        (1, Wishes(names=("Ann", "Ann")), "the name 'Ann' is given twice"),
-        (1, Wishes(names=("Ann", "ann")), "the name 'ann' is given twice"),
-        (1, Wishes(names=("Mary Ann",)), "'Mary Ann' is not a single word"),
-        (1, Wishes(names=("",)), "'' is not a single word"),
-        (1, Wishes(names=("R2D2",)), "'R2D2' is not a single word"),
-        (1, Wishes(names=("Kitchen",)), "'kitchen' is both a name and a place"),
-        (2, Wishes(objects=("garden",)), "'garden' is both an object and a place"),
-        (15, Wishes(names=("Mouse",)), "'Mouse' is both a word of the stories themselves and a"),
-        (20, Wishes(names=("Apple",)), "'Apple' is both a word of the stories themselves and a"),
-        (1, Wishes(names=("Where",)), "'Where' is both a word of the stories themselves and a"),
-        (2, Wishes(objects=("there",)), "'there' is both a word of the stories themselves and an"),
-        (1, Wishes(objects=("lamp",)), "has no objects to choose"),
-        (4, Wishes(names=("Ann",)), "has no names to choose"),
-        (17, Wishes(places=("park", "shop")), "has no places to choose"),
-        (16, Wishes(story_length=5), "has no story length to choose"),
-        (1, Wishes(distractors=3), "has no distractors to choose"),
-        (1, Wishes(story_length=0), "story length must be 1 or more, not 0"),
-        (14, Wishes(story_length=17), "story length must be 16 or less, not 17"),
-        (19, Wishes(distractors=-1), "distractors must be 0 or more, not -1"),
-        (19, Wishes(distractors=4), "needs 7 places, not 6"),
-        (19, Wishes(distractors=9), "at most 8 distractors"),
-        (11, Wishes(names=("Kim",)), "write 'Kim/he' or 'Kim/she'"),
-        (11, Wishes(names=("Kim/it",)), "must be 'he' or 'she', not 'it'"),
+        (0, StoryOptions(), "there is no task 0; the tasks are 1 to 20"),
+        (21, StoryOptions(), "there is no task 21"),
+        (1, StoryOptions(names=()), "needs at least 1 names, not 0"),
+        (5, StoryOptions(names=("Ann",)), "needs at least 2 names, not 1"),
+        (12, StoryOptions(names=("Ann",)), "needs at least 2 names, not 1"),
+        (1, StoryOptions(places=("park",)), "needs at least 2 places, not 1"),
+        (12, StoryOptions(places=("park", "shop")), "needs at least 3 places, not 2"),
+        (18, StoryOptions(objects=("cup", "jug")), "needs at least 3 objects, not 2"),
+        (7, StoryOptions(objects=tuple("abcdefghijk")), "takes at most 10 objects, not 11"),
+        (1, StoryOptions(names=("Ann", "Ann")), "the name 'Ann' is given twice"),
+        (1, StoryOptions(names=("Ann", "ann")), "the name 'ann' is given twice"),
+        (1, StoryOptions(names=("Mary Ann",)), "'Mary Ann' is not a single word"),
+        (1, StoryOptions(names=("",)), "'' is not a single word"),
+        (1, StoryOptions(names=("R2D2",)), "'R2D2' is not a single word"),
+        (1, StoryOptions(names=("Kitchen",)), "'kitchen' is both a name and a place"),
+        (2, StoryOptions(objects=("garden",)), "'garden' is both an object and a place"),
+        (
+            15,
+            StoryOptions(names=("Mouse",)),
+            "'Mouse' is both a word of the stories themselves and a",
+        ),
+        (
+            20,
+            StoryOptions(names=("Apple",)),
+            "'Apple' is both a word of the stories themselves and a",
+        ),
+        (
+            1,
+            StoryOptions(names=("Where",)),
+            "'Where' is both a word of the stories themselves and a",
+        ),
+        (
+            2,
+            StoryOptions(objects=("there",)),
+            "'there' is both a word of the stories themselves and an",
+        ),
+        (1, StoryOptions(objects=("lamp",)), "has no objects to choose"),
+        (4, StoryOptions(names=("Ann",)), "has no names to choose"),
+        (17, StoryOptions(places=("park", "shop")), "has no places to choose"),
+        (16, StoryOptions(story_length=5), "has no story length to choose"),
+        (1, StoryOptions(distractors=3), "has no distractors to choose"),
+        (1, StoryOptions(story_length=0), "story length must be 1 or more, not 0"),
+        (14, StoryOptions(story_length=17), "story length must be 16 or less, not 17"),
+        (19, StoryOptions(distractors=-1), "distractors must be 0 or more, not -1"),
+        (19, StoryOptions(distractors=4), "needs 7 places, not 6"),
+        (19, StoryOptions(distractors=9), "at most 8 distractors"),
+        (11, StoryOptions(names=("Kim",)), "write 'Kim/he' or 'Kim/she'"),
+        (11, StoryOptions(names=("Kim/it",)), "must be 'he' or 'she', not 'it'"),
     ],
 )
-def test_impossible_wishes_are_clear_errors(task: int, wishes: Wishes, message: str) -> None:
+def test_impossible_wishes_are_clear_errors(task: int, options: StoryOptions, message: str) -> None:
     with pytest.raises(UserError, match=re.escape(message)):
-        tell(task, seed=0, wishes=wishes)
+        tell(task, seed=0, options=options)
     with pytest.raises(UserError, match=re.escape(message)):
-        generate(task, questions=10, wishes=wishes)
+        generate(task, questions=10, options=options)
 
 
 @pytest.mark.parametrize("questions", [-1, 0, 1])
@@ -355,6 +371,6 @@ def test_too_few_questions_are_a_clear_error(questions: int) -> None:
 
 
 def test_every_wish_is_documented() -> None:
-    source = Path(simulator.wishes.__file__).read_text()
-    for field in fields(Wishes):
+    source = Path(simulator.options.__file__).read_text()
+    for field in fields(StoryOptions):
         assert re.search(rf'    {field.name}: .* = None\n    """', source)

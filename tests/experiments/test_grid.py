@@ -25,7 +25,7 @@ def test_single_task_is_a_run_for_each_task_and_seed() -> None:
     assert jobs[7].directory == OUT / "single" / "task-2" / "seed-2"
     config = jobs[7].config
     assert (config.task, config.seed, config.preset) == ("2", 2, "single")
-    assert config.fill_gaps
+    assert config.substitute_missing
     assert config.threads == 1
     assert len({job.directory for job in jobs}) == 100
 
@@ -59,7 +59,7 @@ def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
 
 
 def test_changes_are_taken_back_one_by_one() -> None:
-    jobs = grid("changes", settings={"epochs": "3"})
+    jobs = grid("recipe-ablation", settings={"epochs": "3"})
     assert len(jobs) == 6 * 2
     ours = preset("all").with_settings({"epochs": "3"})
     assert jobs[0].config.settings == ours
@@ -74,12 +74,12 @@ def test_changes_are_taken_back_one_by_one() -> None:
     assert sorted(taken_back.values()) == [
         "bounded_keys",
         "embedding_scale",
-        "focus",
+        "error_weighted_share",
         "linear_keys",
-        "symbol_dropout",
+        "sentence_dropout",
     ]
-    with pytest.raises(UserError, match="changes focus itself"):
-        grid("changes", settings={"focus": "0.1"})
+    with pytest.raises(UserError, match="changes error_weighted_share itself"):
+        grid("recipe-ablation", settings={"error_weighted_share": "0.1"})
 
 
 def test_all_tasks_is_a_run_for_each_seed() -> None:
@@ -91,7 +91,7 @@ def test_all_tasks_is_a_run_for_each_seed() -> None:
 
 def test_tasks_that_cannot_be_had_are_refused(tmp_path) -> None:
     data = write_data(tmp_path / "data", 1, 3)
-    (data / "qa3_train.txt").unlink()  # a gap that is filled
+    (data / "qa3_train.txt").unlink()  # a gap that is substituted
     assert len(grid("single-task", data=data, tasks=(1, 3))) == 4
     with pytest.raises(UserError, match="task 2 has no train"):
         grid("single-task", data=data)

@@ -72,11 +72,11 @@ def test_a_failure_that_cannot_be_recorded_costs_its_run_alone(data, tmp_path) -
     assert "not recorded" in blocked.problem
 
 
-def test_progress_counts_the_epochs_of_the_fall_too(data, tmp_path) -> None:
-    events = list(launch(jobs(data, tmp_path, 1, fall_epochs="3"), workers=1))
+def test_epochs_are_those_of_the_decay_too(data, tmp_path) -> None:
+    events = list(launch(jobs(data, tmp_path, 1, decay_epochs="1"), workers=1))
     told = [event for event in events if isinstance(event, Progressed)]
-    assert [event.epochs for event in told] == [5] * len(told)
-    assert told[-1].epoch == 5
+    assert [event.epochs for event in told] == [2] * len(told)
+    assert told[-1].epoch == 2
     assert told[-1].share == 1.0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.experiments.grid import Job, Request
 
-ONE_ATTEMPT = {"attempts": "1", "fall_epochs": "0", "learned_below": "none"}
+ONE_ATTEMPT = {"attempts": "1", "decay_epochs": "0", "start_decay_below": "none"}
 
 
 def write_data(directory: Path, *tasks: int) -> Path:
@@ -26,6 +26,6 @@ def jobs(data: Path, out: Path, *tasks: int, seeds: int = 1, **settings: str) ->
         out=out,
         seeds=range(seeds),
         data=data,
-        settings=ONE_ATTEMPT | {"epochs": "2", "stop_after_perfect": "none"} | settings,
+        settings=ONE_ATTEMPT | {"epochs": "2", "stop_after_zero_error": "none"} | settings,
     )
     return request.jobs(map(str, tasks))

@@ -85,7 +85,7 @@ def test_a_run_that_is_not_there_is_named(tmp_path, capsys) -> None:
 
 def test_a_model_without_a_memory_is_refused(tmp_path, capsys) -> None:
     vocabulary = task_1_reader().vocabulary
-    config = LSTMReaderConfig(vocabulary_size=len(vocabulary), words=8)
+    config = LSTMReaderConfig(vocabulary_size=len(vocabulary), max_words=8)
     Reader(make_model(config), vocabulary).save(tmp_path / "model.safetensors")
     assert explore(tmp_path) == 2
     assert "only a TPR-RNN has a memory to look into" in capsys.readouterr().err

@@ -15,9 +15,9 @@ from tpr_rnn import trace
 from tpr_rnn.data import simulator
 from tpr_rnn.explorer import limits
 from tpr_rnn.explorer.app import REFUSALS, create_app
-from tpr_rnn.explorer.desk import BusyError, Desk
 from tpr_rnn.explorer.messages import Traced
-from tpr_rnn.explorer.protection import LOCAL
+from tpr_rnn.explorer.queue import BusyError, Queue
+from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
 
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
@@ -314,8 +314,8 @@ def test_who_comes_when_all_places_are_taken_is_sent_away(monkeypatch) -> None:
     go = threading.Event()
 
     async def crowd() -> list[object]:
-        desk = Desk()
-        asked = [asyncio.create_task(desk.do(visitor(), go.wait)) for _ in range(3)]
+        queue = Queue()
+        asked = [asyncio.create_task(queue.do(visitor(), go.wait)) for _ in range(3)]
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_later(0.1, go.set)
         return await asyncio.gather(*asked, return_exceptions=True)
@@ -335,15 +335,15 @@ def test_the_work_of_those_who_have_gone_is_not_done(monkeypatch) -> None:
         return who
 
     async def crowd() -> list[object]:
-        desk, leaves = Desk(), asyncio.Event()
-        begun = asyncio.create_task(desk.do(visitor(leaves), work, "begun"))
+        queue, leaves = Queue(), asyncio.Event()
+        begun = asyncio.create_task(queue.do(visitor(leaves), work, "begun"))
         while not done:
             await asyncio.sleep(0.001)
-        waited = asyncio.create_task(desk.do(visitor(leaves), work, "waited"))
+        waited = asyncio.create_task(queue.do(visitor(leaves), work, "waited"))
         await asyncio.sleep(0)
         leaves.set()
         await asyncio.wait([waited], timeout=5)
-        stayed = asyncio.create_task(desk.do(visitor(), work, "stayed"))  # there is a place again
+        stayed = asyncio.create_task(queue.do(visitor(), work, "stayed"))  # there is a place again
         asyncio.get_running_loop().call_later(0.1, go.set)
         return await asyncio.gather(begun, waited, stayed, return_exceptions=True)
 

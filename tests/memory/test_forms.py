@@ -93,7 +93,7 @@ def outputs_and_gradients(form, associations, *, state, probes, **settings) -> d
         loss = loss + (output * weight).sum()
     inputs = leaves(associations, state)
     gradients = torch.autograd.grad(loss, list(inputs.values()), allow_unused=True)
-    results = {"changes": changes, "memory": densify(memory).tensor, "reads": reads}
+    results = {"recipe-ablation": recipe_ablation, "memory": densify(memory).tensor, "reads": reads}
     for (name, value), gradient in zip(inputs.items(), gradients, strict=True):
         # A story of no sentences uses nothing that is said.
         results[f"gradient of {name}"] = torch.zeros_like(value) if gradient is None else gradient

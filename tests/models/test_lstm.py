@@ -26,7 +26,7 @@ ALL = np.arange(len(DATA))
 
 def make_model(seed: int = 0, **settings) -> LSTMReader:
     config = LSTMReaderConfig(
-        vocabulary_size=len(VOCABULARY), words=WORDS, hidden_size=5, **settings
+        vocabulary_size=len(VOCABULARY), max_words=WORDS, hidden_size=5, **settings
     )
     return LSTMReader(config, generator=torch.Generator().manual_seed(seed)).double()
 
@@ -62,7 +62,7 @@ def test_a_seed_repeats_and_another_differs() -> None:
     assert not torch.equal(one, other)
 
 
-@pytest.mark.parametrize("setting", ["symbol_dropout", "hidden_dropout"])
+@pytest.mark.parametrize("setting", ["sentence_dropout", "hidden_dropout"])
 def test_dropout_is_for_training_alone(setting) -> None:
     batch = make_batch(DATA, ALL)
     model = make_model(**{setting: 0.5})
@@ -74,10 +74,10 @@ def test_dropout_is_for_training_alone(setting) -> None:
     ("settings", "message"),
     [
         ({"hidden_size": 0}, "hidden_size must be from 1"),
-        ({"symbol_dropout": 1.0}, "symbol_dropout must be at least 0 and under 1"),
+        ({"sentence_dropout": 1.0}, "sentence_dropout must be at least 0 and under 1"),
         ({"embedding_scale": 0.0}, "embedding_scale must be over 0"),
     ],
 )
 def test_senseless_settings_are_refused(settings, message) -> None:
     with pytest.raises(UserError, match=message):
-        LSTMReaderConfig(vocabulary_size=9, words=4, **settings)
+        LSTMReaderConfig(vocabulary_size=9, max_words=4, **settings)

@@ -13,7 +13,7 @@ WORDS = ["mary", "went", "home", ".", "where", "is", "?", "john"]
 def reader() -> Reader:
     vocabulary = Vocabulary(WORDS)
     config = TPRRNNConfig(
-        vocabulary_size=len(vocabulary), words=4, operations=("write",), embedding_scale=1.0
+        vocabulary_size=len(vocabulary), max_words=4, operations=("write",), embedding_scale=1.0
     )
     return Reader(TPRRNN(config, generator=torch.Generator().manual_seed(0)), vocabulary)
 
@@ -32,7 +32,7 @@ def test_a_missing_mark_at_the_end_does_not_matter(reader) -> None:
 
 
 def test_only_the_last_sentences_count(reader) -> None:
-    short = Reader(reader.model, reader.vocabulary, story_cap=1)
+    short = Reader(reader.model, reader.vocabulary, max_sentences=1)
     told = ["John went home.", "Mary went home."]
     assert short.answer(told, "Where is Mary?") == reader.answer(told[1:], "Where is Mary?")
 

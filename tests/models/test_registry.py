@@ -20,7 +20,9 @@ QUESTION = ["Mary went home."], "Where is Mary?"
 
 
 def reader(name: str) -> Reader:
-    config = find_architecture(name).config.from_json({"vocabulary_size": len(WORDS), "words": 4})
+    config = find_architecture(name).config.from_json(
+        {"vocabulary_size": len(WORDS), "max_words": 4}
+    )
     return Reader(make_model(config, torch.Generator().manual_seed(0)), WORDS)
 
 

@@ -33,7 +33,9 @@ def data():
 def make_model(data, dtype=torch.float64, tell=None, **settings) -> TPRRNN:
     size = int(max(data.sentences.max(), data.questions.max(), data.answer.max())) + 1
     sizes = {"entity_size": 4, "relation_size": 3, "hidden_size": 5}
-    config = TPRRNNConfig(vocabulary_size=size, words=data.sentences.shape[1], **(sizes | settings))
+    config = TPRRNNConfig(
+        vocabulary_size=size, max_words=data.sentences.shape[1], **(sizes | settings)
+    )
     generator = torch.Generator().manual_seed(0)
     extra = {} if tell is None else {"tell": tell}
     return TPRRNN(config, generator=generator, **extra).to(dtype)
@@ -179,7 +181,7 @@ def test_layer_norm_is_a_setting(data) -> None:
     torch.testing.assert_close(found["i1"], read)
 
 
-@pytest.mark.parametrize("setting", ["symbol_dropout", "hidden_dropout"])
+@pytest.mark.parametrize("setting", ["sentence_dropout", "hidden_dropout"])
 def test_dropout_is_for_training_alone(data, setting) -> None:
     batch = every_question(data)
     plain, noisy = make_model(data), make_model(data, **{setting: 0.5})
@@ -209,7 +211,7 @@ def test_float32_and_float64_agree(data) -> None:
 
 
 def test_initialisation_is_the_one_of_the_appendix() -> None:
-    config = TPRRNNConfig(vocabulary_size=50, words=4)
+    config = TPRRNNConfig(vocabulary_size=50, max_words=4)
     model = TPRRNN(config, generator=torch.Generator().manual_seed(0))
     words = model.encoder.word_vectors
     assert 0.0095 < words.abs().max() <= 0.01
@@ -232,7 +234,7 @@ def test_initialisation_is_the_one_of_the_appendix() -> None:
 
 
 def test_a_seed_gives_one_model() -> None:
-    config = TPRRNNConfig(vocabulary_size=9, words=4)
+    config = TPRRNNConfig(vocabulary_size=9, max_words=4)
     one, same, other = (
         TPRRNN(config, generator=torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)
     )
@@ -253,12 +255,12 @@ def test_a_seed_gives_one_model() -> None:
 )
 def test_senseless_settings_are_refused(settings, message) -> None:
     with pytest.raises(UserError, match=message):
-        TPRRNNConfig(vocabulary_size=9, words=4, **settings)
+        TPRRNNConfig(vocabulary_size=9, max_words=4, **settings)
 
 
 def test_unknown_settings_are_refused() -> None:
     with pytest.raises(TypeError, match="entity"):
-        TPRRNNConfig(vocabulary_size=9, words=4, entity=3)
+        TPRRNNConfig(vocabulary_size=9, max_words=4, entity=3)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -28,7 +28,7 @@ def write_run(
     **changes,
 ) -> Path:
     settled = preset(name).with_settings(settings or {})
-    model = asdict(settled.config(vocabulary_size=20, words=7))
+    model = asdict(settled.config(vocabulary_size=20, max_words=7))
     if "operations" in model:
         model["operations"] = list(operations)
     mean = sum(errors.values()) / len(errors)
@@ -44,7 +44,7 @@ def write_run(
         "operations": model.get("operations", []),
         "steps": 900,
         "seconds": 60.0,
-        "filled": {"3": FILLED} if 3 in errors else {},
+        "substituted": {"3": FILLED} if 3 in errors else {},
         "data_sha256": f"stories of task {task}",
         "architecture": settled.architecture,
         "model": model,

@@ -171,9 +171,9 @@ def test_a_change_that_is_taken_back_shows_its_gain(runs, out) -> None:
     short = {"epochs": "4"}
     for name, settings, errors in (
         ("base", {}, (1.0, 2.0)),
-        ("no-focus", {"focus": "0"}, (4.0, 6.0)),
+        ("no-error_weighted_share", {"error_weighted_share": "0"}, (4.0, 6.0)),
         ("free-keys", {"bounded_keys": "false"}, (2.0,)),
-        ("neither", {"focus": "0", "bounded_keys": "false"}, (9.0, 9.0)),
+        ("neither", {"error_weighted_share": "0", "bounded_keys": "false"}, (9.0, 9.0)),
     ):
         for seed, error in enumerate(errors):
             every = dict.fromkeys(range(1, 21), error)
@@ -181,19 +181,29 @@ def test_a_change_that_is_taken_back_shows_its_gain(runs, out) -> None:
             write_run(place, "all", seed, every, name="all", settings=short | settings)
     write_report([runs], out)
     rows = rows_of(out / "all-tasks-changes.csv")
-    assert set(rows) == {"`all, changed`", "focus", "bounded_keys"}  # for its epochs are few
+    assert set(rows) == {
+        "`all, changed`",
+        "error_weighted_share",
+        "bounded_keys",
+    }  # for its epochs are few
     assert rows["`all, changed`"]["valid error mean"] == "1.5000"
-    assert (rows["focus"]["with all"], rows["focus"]["taken back"]) == ("0.7", "0.0")
-    assert (rows["focus"]["gain mean"], rows["focus"]["gain runs"]) == ("3.5000", "2")
+    assert (
+        rows["error_weighted_share"]["with all"],
+        rows["error_weighted_share"]["taken back"],
+    ) == ("0.7", "0.0")
+    assert (
+        rows["error_weighted_share"]["gain mean"],
+        rows["error_weighted_share"]["gain runs"],
+    ) == ("3.5000", "2")
     assert (rows["bounded_keys"]["taken back"], rows["bounded_keys"]["gain mean"]) == (
         "false",
         "1.0000",
     )
     page = (out / "all-tasks.md").read_text("utf-8")
-    assert "`all, bounded_keys false, focus 0.0, changed`" in page
+    assert "`all, bounded_keys false, error_weighted_share 0.0, changed`" in page
 
     shutil.rmtree(out)
-    shutil.rmtree(runs / "no-focus")
+    shutil.rmtree(runs / "no-error_weighted_share")
     shutil.rmtree(runs / "free-keys")
     write_report([runs], out)  # what is left differs in two settings
     assert not (out / "all-tasks-changes.csv").exists()

@@ -24,7 +24,7 @@ def losses(tell) -> list[float]:
     vocabulary, words = build_vocabulary(told), longest_sentence(told)
     data = encode({1: told}, vocabulary, words)
     config = TPRRNNConfig(
-        vocabulary_size=len(vocabulary), words=words, bounded_keys=True, embedding_scale=0.1
+        vocabulary_size=len(vocabulary), max_words=words, bounded_keys=True, embedding_scale=0.1
     )
     model = TPRRNN(config, generator=torch.Generator().manual_seed(0), tell=tell)
     optimizer = FlatNAdam(model.parameters(), beta1=0.9, beta2=0.999, epsilon=1e-8)

@@ -24,7 +24,7 @@ def test_the_paper_presets_are_the_paper() -> None:
     )
     assert joint.recipe.batch_size == 32
     for each in (single, joint):
-        assert (each.recipe.warmup_steps, each.recipe.halve_below) == (50, 0.1)
+        assert (each.recipe.warmup_steps, each.recipe.halve_lr_below_loss) == (50, 0.1)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -38,14 +38,14 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
         {
             "learning_rate": "0.01",
             "epochs": "3",
-            "halve_below": "none",
+            "halve_lr_below_loss": "none",
             "entity_size": "7",
             "layer_norm": "false",
             "operations": "write, backlink",
         }
     )
     assert (changed.recipe.learning_rate, changed.recipe.epochs) == (0.01, 3)
-    assert changed.recipe.halve_below is None
+    assert changed.recipe.halve_lr_below_loss is None
     assert changed.model["entity_size"] == 7
     assert changed.model["layer_norm"] is False
     assert changed.model["operations"] == ["write", "backlink"]
@@ -64,12 +64,12 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
         ({"learning_rate": "-1"}, "learning_rate must be over 0"),
         ({"learning_rate": "nan"}, "learning_rate must be over 0"),
         ({"beta1": "1"}, "beta1 must be at least 0 and under 1"),
-        ({"fall_epochs": "-1"}, "fall_epochs must be 0 or more"),
-        ({"top_rate": "0.0001"}, "top_rate must be at least learning_rate"),
+        ({"decay_epochs": "-1"}, "decay_epochs must be 0 or more"),
+        ({"peak_learning_rate": "0.0001"}, "peak_learning_rate must be at least learning_rate"),
         ({"attempts": "0"}, "attempts must be 1 or more"),
-        ({"attempts": "2", "learned_below": "none"}, "need learned_below"),
+        ({"attempts": "2", "start_decay_below": "none"}, "need start_decay_below"),
         ({"warmup_steps": "-1"}, "warmup_steps"),
-        ({"stop_after_perfect": "0"}, "stop_after_perfect"),
+        ({"stop_after_zero_error": "0"}, "stop_after_zero_error"),
     ],
 )
 def test_senseless_settings_are_refused(changes, message) -> None:

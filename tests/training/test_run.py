@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tpr_rnn.data import gaps
+from tpr_rnn.data import substitutes
 from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.errors import UserError
 from tpr_rnn.training import run as run_module
@@ -18,7 +18,7 @@ from tpr_rnn.training.events import Evaluated
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig
-from tpr_rnn.training.run_directory import RunDirectory, Spent
+from tpr_rnn.training.run_directory import Elapsed, RunDirectory
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def data(tmp_path_factory):
 
 
 def config(data, **settings) -> RunConfig:
-    short = {"epochs": "6", "attempts": "1", "fall_epochs": "0", "learned_below": "none"}
-    changes = short | {"batch_size": "16", "stop_after_perfect": "none"} | settings
+    short = {"epochs": "6", "attempts": "1", "decay_epochs": "0", "start_decay_below": "none"}
+    changes = short | {"batch_size": "16", "stop_after_zero_error": "none"} | settings
     return RunConfig(
         task="1",
         seed=2,
@@ -86,7 +86,7 @@ def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
     assert result["per_task"]["1"]["test_error"] == result["test_error"]
     assert result["per_task"]["1"]["valid_error"] == result["valid_error"]
     assert result["steps"] == 6 * 12
-    assert result["filled"] == {}
+    assert result["substituted"] == {}
     metrics = (undisturbed / "metrics.jsonl").read_text().splitlines()
     best = min(
         (json.loads(line)["valid_error"], json.loads(line)["valid_loss"]) for line in metrics
@@ -124,7 +124,7 @@ def test_the_time_before_an_interruption_counts(data, tmp_path) -> None:
     run = Run.begin(config(data), tmp_path / "run")
     for _ in run.events(stop=lambda: run.trainer.progress.step >= 5):
         pass
-    run.directory.save_checkpoint(run.trainer, Spent(1000.0, 600.0))
+    run.directory.save_checkpoint(run.trainer, Elapsed(1000.0, 600.0))
     result = finish(Run.resume(tmp_path / "run"))
     assert 1000 < result["seconds"] < 1600
     assert 600 < result["cpu_seconds"] < 1000
@@ -137,7 +137,7 @@ def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monke
     for event in run.events():
         evaluations += isinstance(event, Evaluated)
         if evaluations == 2:
-            run.directory.save_checkpoint(run.trainer, Spent(1.0, 1.0))
+            run.directory.save_checkpoint(run.trainer, Elapsed(1.0, 1.0))
             evaluations += 1
         if evaluations == 5:
             break
@@ -230,7 +230,7 @@ def test_a_run_is_not_resumed_on_other_data(data, tmp_path) -> None:
 def test_a_run_says_what_filled_a_gap_and_notices_when_that_changes(
     data, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(gaps, "QUESTIONS", 90)
+    monkeypatch.setattr(substitutes, "QUESTIONS", 90)
     directory = tmp_path / "en-valid-10k"
     directory.mkdir()
     for split in ("valid", "test"):
@@ -240,12 +240,17 @@ def test_a_run_says_what_filled_a_gap_and_notices_when_that_changes(
     shutil.copy(data / "qa1_train.txt", beside)
     settings = preset("single").with_settings({"epochs": "1"})
     filling = RunConfig(
-        task="1", seed=0, preset="single", settings=settings, data=str(directory), fill_gaps=True
+        task="1",
+        seed=0,
+        preset="single",
+        settings=settings,
+        data=str(directory),
+        substitute_missing=True,
     )
     result = finish(Run.begin(filling, tmp_path / "run"))
     there = RunDirectory(tmp_path / "run").config()
-    assert result["filled"] == there["filled"]
-    assert "90 stories of the official 1k training file" in result["filled"]["1"]
+    assert result["substituted"] == there["substituted"]
+    assert "90 stories of the official 1k training file" in result["substituted"]["1"]
     assert result["questions"]["train"] == 90 + 180
     assert RunConfig.of(tmp_path / "run") == filling
     beside.unlink()

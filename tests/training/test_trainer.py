@@ -8,8 +8,8 @@ import torch
 from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models import TPRRNNConfig
-from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.training import trainer as trainer_module
 from tpr_rnn.training.events import Evaluated, RateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.recipe import Recipe
@@ -33,10 +33,10 @@ def make_trainer(seed: int = 0, **settings) -> Trainer:
     plain = {"batch_size": 8, "epochs": 3, "warmup_steps": 2, "beta1": 0.9, "beta2": 0.999}
     config = TPRRNNConfig(
         vocabulary_size=len(VOCABULARY),
-        words=WORDS,
+        max_words=WORDS,
         bounded_keys=True,
         embedding_scale=0.1,
-        symbol_dropout=0.05,
+        sentence_dropout=0.05,
         hidden_dropout=0.05,
     )
     return Trainer(config, Recipe(**plain | settings), train=DATA, valid=DATA, seed=seed)
@@ -86,7 +86,7 @@ def scores_in_turn(monkeypatch, *losses_and_errors: tuple[float, float]) -> None
 
 def test_the_rate_is_halved_once_when_the_validation_loss_is_low(monkeypatch) -> None:
     scores_in_turn(monkeypatch, (0.5, 9.0), (0.09, 8.0), (0.2, 8.0), (0.05, 8.0))
-    trainer = make_trainer(epochs=4, learning_rate=0.5, warmup_steps=0, halve_below=0.1)
+    trainer = make_trainer(epochs=4, learning_rate=0.5, warmup_steps=0, halve_lr_below_loss=0.1)
     rates = []
     monkeypatch.setattr(trainer.optimizer, "step", rates.append)
     events = list(trainer.run())
@@ -111,7 +111,7 @@ def test_the_best_is_the_least_error_then_the_least_loss(monkeypatch) -> None:
 def test_training_ends_early_when_nothing_is_wrong_any_more(monkeypatch) -> None:
     perfect = (0.1, 0.0)
     scores_in_turn(monkeypatch, perfect, (0.2, 1.0), perfect, perfect, perfect)
-    trainer = make_trainer(epochs=9, stop_after_perfect=2)
+    trainer = make_trainer(epochs=9, stop_after_zero_error=2)
     *_, last = trainer.run()
     assert isinstance(last, Stopped)
     assert last.step == 16
@@ -129,7 +129,7 @@ def test_it_stops_when_no_better_model_comes(monkeypatch) -> None:
 
 def test_a_new_attempt_has_the_whole_patience(monkeypatch) -> None:
     scores_in_turn(monkeypatch, *((1.0, error) for error in (40.0, 50.0, 60.0, 50.0, 45.0)))
-    trainer = make_trainer(epochs=2, attempts=2, learned_below=5.0, fall_epochs=1, patience=3)
+    trainer = make_trainer(epochs=3, attempts=2, start_decay_below=5.0, decay_epochs=1, patience=3)
     list(trainer.run())
     assert trainer.progress.attempt == 2
     assert (trainer.progress.step, trainer.progress.stopped) == (20, None)
@@ -138,7 +138,7 @@ def test_a_new_attempt_has_the_whole_patience(monkeypatch) -> None:
 def test_patience_waits_for_the_task_to_be_learned(monkeypatch) -> None:
     plateau = [(1.0, 50.0)] * 4
     scores_in_turn(monkeypatch, *plateau, *((1.0, error) for error in (19.0, 2.0, 3.0, 3.0)))
-    trainer = make_trainer(epochs=9, learned_below=20.0, fall_epochs=9, patience=2)
+    trainer = make_trainer(epochs=18, start_decay_below=20.0, decay_epochs=9, patience=2)
     *_, last = trainer.run()
     assert last == Stopped(32, "no better model in 2 evaluations in a row")
 
@@ -147,7 +147,7 @@ def test_an_attempt_that_gets_no_better_and_is_not_good_enough_is_given_up(monke
     errors = (19.0, 9.0, 9.5, 9.5, 19.0, 4.0, 5.0, 5.0)
     scores_in_turn(monkeypatch, *((1.0, error) for error in errors))
     trainer = make_trainer(
-        epochs=9, attempts=2, learned_below=20.0, accepted_below=5.0, fall_epochs=9, patience=2
+        epochs=18, attempts=2, start_decay_below=20.0, accept_below=5.0, decay_epochs=9, patience=2
     )
     events = list(trainer.run())
     restarts = [event for event in events if isinstance(event, Restarted)]
@@ -162,7 +162,7 @@ def test_an_attempt_is_measured_by_itself_alone(monkeypatch) -> None:
     errors = (19.0, 5.5, 5.6, 5.7, 19.0, 12.0, 9.0, 8.0, 7.0, 6.0, 6.0, 6.0)
     scores_in_turn(monkeypatch, *((1.0, error) for error in errors))
     trainer = make_trainer(
-        epochs=9, attempts=2, learned_below=20.0, accepted_below=5.0, fall_epochs=9, patience=2
+        epochs=18, attempts=2, start_decay_below=20.0, accept_below=5.0, decay_epochs=9, patience=2
     )
     *_, last = trainer.run()
     assert last == Stopped(48, "no better model in 2 evaluations in a row")
@@ -173,7 +173,7 @@ def test_a_model_that_leaves_no_task_behind_is_preferred(monkeypatch) -> None:
     two = [({1: 0.0, 2: 6.0}, 1.0), ({1: 4.0, 2: 4.0}, 1.0), ({1: 0.0, 2: 5.0}, 1.0)]
     evaluations = iter(Scores(loss, errors, {1: 1, 2: 1}) for errors, loss in two)
     monkeypatch.setattr(trainer_module, "score", lambda *_: next(evaluations))
-    trainer = make_trainer(epochs=3, learned_below=20.0, accepted_below=5.0, fall_epochs=2)
+    trainer = make_trainer(epochs=5, start_decay_below=20.0, accept_below=5.0, decay_epochs=2)
     best = [event.best for event in trainer.run() if isinstance(event, Evaluated)]
     assert best == [True, True, False]
     assert (trainer.progress.best, trainer.progress.worst) == ((4.0, 1.0), 4.0)
@@ -192,7 +192,7 @@ def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     monkeypatch.setattr(trainer_module, "make_batch", noted)
 
     def make() -> Trainer:
-        trainer = make_trainer(epochs=2, focus=0.5, batch_size=16)
+        trainer = make_trainer(epochs=2, error_weighted_share=0.5, batch_size=16)
         return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
 
     def answer(batch, logits):  # all of task 1 is right, and half of task 2 is wrong
@@ -208,7 +208,7 @@ def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
 
 def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
     def make() -> Trainer:
-        trainer = make_trainer(focus=0.5)
+        trainer = make_trainer(error_weighted_share=0.5)
         two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
         return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
 
@@ -273,7 +273,7 @@ def scores(monkeypatch, *errors: float) -> None:
 
 def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 50.0, 55.0, 40.0, 2.0, 1.0)
-    trainer = make_trainer(epochs=2, attempts=4, learned_below=5.0, fall_epochs=1)
+    trainer = make_trainer(epochs=3, attempts=4, start_decay_below=5.0, decay_epochs=1)
     assert trainer.steps == 4 * 8 + 4
     events = list(trainer.run())
     restarts = [event for event in events if isinstance(event, Restarted)]
@@ -293,14 +293,16 @@ def test_several_tasks_are_learned_when_the_worst_is(monkeypatch) -> None:
     monkeypatch.setattr(
         trainer_module, "score", lambda *_: Scores(loss=1.0, errors=next(errors), asked={})
     )
-    trainer = make_trainer(epochs=9, attempts=2, learned_below=5.0, fall_epochs=1)
+    trainer = make_trainer(epochs=10, attempts=2, start_decay_below=5.0, decay_epochs=1)
     list(trainer.run())
-    assert trainer.progress.learned_at == 12
+    assert trainer.progress.decay_from == 12
     assert (trainer.progress.best, trainer.progress.worst) == ((1.0, 1.0), 2.0)
 
 
 def hopeful_trainer() -> Trainer:
-    return make_trainer(epochs=2, attempts=4, learned_below=5.0, hopeful_below=20.0, fall_epochs=2)
+    return make_trainer(
+        epochs=4, attempts=4, start_decay_below=5.0, decay_anyway_below=20.0, decay_epochs=2
+    )
 
 
 def test_an_attempt_that_is_nearly_there_is_not_given_up(monkeypatch) -> None:
@@ -329,7 +331,7 @@ def test_an_attempt_that_only_seemed_nearly_there_is_given_up_in_the_end(monkeyp
 def test_an_attempt_that_is_learned_may_not_be_good_enough(monkeypatch) -> None:
     scores(monkeypatch, 50.0, 19.0, 6.0, 15.0, 4.0)
     trainer = make_trainer(
-        epochs=9, attempts=4, learned_below=20.0, accepted_below=5.0, fall_epochs=1
+        epochs=10, attempts=4, start_decay_below=20.0, accept_below=5.0, decay_epochs=1
     )
     restarts = [event for event in trainer.run() if isinstance(event, Restarted)]
     assert [(event.step, event.reason) for event in restarts] == [
@@ -340,7 +342,7 @@ def test_an_attempt_that_is_learned_may_not_be_good_enough(monkeypatch) -> None:
 
 def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 50.0, 40.0)
-    trainer = make_trainer(epochs=1, attempts=2, learned_below=5.0, fall_epochs=1)
+    trainer = make_trainer(epochs=2, attempts=2, start_decay_below=5.0, decay_epochs=1)
     *_, last = trainer.run()
     assert (last.step, last.rate) == (12, 0)
     assert trainer.ended
@@ -348,7 +350,7 @@ def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:
 
 def test_a_learned_task_ends_with_the_fall_of_the_rate(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 4.0, 3.0, 3.0)
-    trainer = make_trainer(epochs=9, learned_below=5.0, fall_epochs=2)
+    trainer = make_trainer(epochs=11, start_decay_below=5.0, decay_epochs=2)
     list(trainer.run())
     assert trainer.ended
     assert trainer.progress.step == trainer.steps == 16

@@ -65,8 +65,8 @@ def trace_question(
         steps=tuple(steps),
         answers=answers,
         margin=float(found["logits"][0, best] - found["logits"][0, rival]),
-        without=_without(reader, memory, asked),
-        along=_along(reader, memory, asked),
+        leave_one_out=_leave_one_out(reader, memory, asked),
+        over_time=_over_time(reader, memory, asked),
     )
 
 
@@ -138,7 +138,7 @@ def _shares(
     return shares
 
 
-def _without(
+def _leave_one_out(
     reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
 ) -> tuple[Answer, ...]:
     """The answer to the question if each sentence in turn had not been told."""
@@ -152,7 +152,7 @@ def _without(
     return _answer_of_each(reader, memories, asked, time)
 
 
-def _along(
+def _over_time(
     reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
 ) -> tuple[Answer, ...]:
     """The answer to the question if it had been asked after each sentence in turn."""

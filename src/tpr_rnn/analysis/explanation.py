@@ -153,7 +153,9 @@ def needed(asked: Asked) -> dict[int, str]:
     """The sentences without which the answer would be another one, and which."""
     answer = asked.answers[0].word
     return {
-        sentence: other.word for sentence, other in enumerate(asked.without) if other.word != answer
+        sentence: other.word
+        for sentence, other in enumerate(asked.leave_one_out)
+        if other.word != answer
     }
 
 

@@ -70,10 +70,10 @@ def influences(
     sentence = encoder(words)
     without = sentence.unsqueeze(1) - part
     whole = networks.by_name(networks(sentence))
-    lacking = networks.by_name(networks(without.flatten(0, 1)))
+    without_part = networks.by_name(networks(without.flatten(0, 1)))
     found = {}
     for name, vector in whole.items():
-        turned = lacking[name].unflatten(0, words.shape)
+        turned = without_part[name].unflatten(0, words.shape)
         cosine = cosine_similarity(turned, vector.unsqueeze(1), dim=2).clamp(max=1)
         found[name] = torch.where(words > 0, 1 - cosine, 0)
     return found

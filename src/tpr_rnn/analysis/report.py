@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from tpr_rnn.analysis.clustering import Clusters, Vectors, agreement, cluster, orthogonality
+from tpr_rnn.analysis.faithfulness import measure_trust
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
 from tpr_rnn.analysis.sentences import ASPECTS, aspects
-from tpr_rnn.analysis.trust import measure_trust
 from tpr_rnn.data.babi import Story
 from tpr_rnn.models.networks import EntityRelationNetworks
 from tpr_rnn.models.reader import Reader

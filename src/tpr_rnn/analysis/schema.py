@@ -163,9 +163,9 @@ class Asked:
     """Likeliest first; the second one is the rival."""
     margin: float
     """The lead of the answer over its rival: the sum of those of the steps."""
-    without: tuple[Answer, ...]
+    leave_one_out: tuple[Answer, ...]
     """What the answer would be without each sentence of the story."""
-    along: tuple[Answer, ...]
+    over_time: tuple[Answer, ...]
     """What the answer would have been after each sentence; the last one is the answer itself."""
 
 

@@ -36,7 +36,7 @@ def trace(
 
     Args:
         reader: a trained model with its words; unknown words are an error that names them.
-        story: the sentences, in order; the last `reader.story_cap` of them count.
+        story: the sentences, in order; the last `reader.max_sentences` of them count.
         question: asked after the last sentence; None: only the story is followed.
         operations: use only these memory operations of the model's, to see what the others are
             good for; None: all that it was trained with.

@@ -43,7 +43,7 @@ def _case(
     data = encode(told, vocabulary, words, StoryCap())
     order = np.random.default_rng(0).permutation(len(data))
     config = TPRRNNConfig.from_json(
-        {"vocabulary_size": len(vocabulary), "words": words, "bounded_keys": True, **sizes}
+        {"vocabulary_size": len(vocabulary), "max_words": words, "bounded_keys": True, **sizes}
     )
     parts = (order[i * batch_size : (i + 1) * batch_size] for i in range(batches))
     return Case(name, config, [make_batch(data, part) for part in parts])

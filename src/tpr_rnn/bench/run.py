@@ -120,8 +120,8 @@ def _flop(config: TPRRNNConfig, batch: Batch) -> float:
     """Operations that the mathematics of a training step needs: forward and backward."""
     v, e, r = config.vocabulary_size, config.entity_size, config.relation_size
     h, steps = config.hidden_size or v, config.inference_steps
-    sentence = config.words * v + v * 5 * h + h * (2 * e + 3 * r)
-    question = config.words * v + v * (1 + steps) * h + h * (e + steps * r)
+    sentence = config.max_words * v + v * 5 * h + h * (2 * e + 3 * r)
+    question = config.max_words * v + v * (1 + steps) * h + h * (e + steps * r)
     networks = len(batch.sentences) * sentence + len(batch.questions) * question
     told = batch.groups[0].lengths.tolist()
     # 4.5 T^2 pairs of rows are compared and added up; see docs/memory.md for the backward pass.
@@ -166,7 +166,7 @@ def _measure_growth(quick: bool) -> dict[str, Any]:
 def _measure_answer() -> float:
     told = generate(1, questions=1_000)["train"]
     vocabulary, words = build_vocabulary(told), longest_sentence(told)
-    config = TPRRNNConfig(vocabulary_size=len(vocabulary), words=words)
+    config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=words)
     reader = Reader(TPRRNN(config).eval(), vocabulary)
     story = [sentence for each in told for sentence in each.sentences][:20]
     question = told[0].questions[0].text

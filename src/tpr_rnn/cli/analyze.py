@@ -54,7 +54,7 @@ def analyze(
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     console.print("reading the stories", style="dim")
     corpus, _ = corpus_for(run, directory, [split])
-    for task, lack in corpus.lacking.items():
+    for task, lack in corpus.missing_files.items():
         console.print(f"without task {task}: {lack}")
     stories = list(corpus.all_stories())
     texts = dict.fromkeys(text for story in stories for text in story.sentences)

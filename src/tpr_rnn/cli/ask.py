@@ -55,10 +55,10 @@ def ask(
     if question is None:
         return _prompt(reader, sentences, explain, console)
     answers = reader.answer(sentences, question)
-    if len(sentences) > reader.story_cap:
+    if len(sentences) > reader.max_sentences:
         console.print(
-            f"The story has {len(sentences)} sentences; the last {reader.story_cap} count, as in "
-            "training."
+            f"The story has {len(sentences)} sentences; the last {reader.max_sentences} "
+            "count, as in training."
         )
     if not sentences and not explain:  # an explanation says it itself
         console.print("No story is told (--story FILE), so this is a guess.")

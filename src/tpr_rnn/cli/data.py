@@ -28,16 +28,16 @@ def generate(
 ) -> int:
     """Write stories from the simulator, in the layout of the official en-valid-10k.
 
-    Without wishes the stories are like the official ones.
+    Without options the stories are like the official ones.
     """
     from tpr_rnn.data.babi import format_story
     from tpr_rnn.data.corpus import parse_task
     from tpr_rnn.data.directory import SPLITS
-    from tpr_rnn.data.simulator import TASK_NAMES, Wishes, tell
+    from tpr_rnn.data.simulator import TASK_NAMES, StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
 
     number = parse_task(task)
-    wishes = Wishes(
+    options = StoryOptions(
         names=_words(names),
         objects=_words(objects),
         places=_words(places),
@@ -46,7 +46,7 @@ def generate(
     )
     tasks = list(TASK_NAMES) if number is None else [number]
     for each in tasks:
-        tell(each, seed=seed, wishes=wishes)  # an impossible wish is refused before any file is
+        tell(each, seed=seed, options=options)  # an impossible wish is refused before any file is
         for split in SPLITS:
             if (out / f"qa{each}_{split}.txt").exists():
                 raise UserError(
@@ -54,7 +54,7 @@ def generate(
                     "or remove it"
                 )
     for each in tasks:
-        told = tell_stories(each, questions=questions, seed=seed, wishes=wishes)
+        told = tell_stories(each, questions=questions, seed=seed, options=options)
         for split, stories in told.items():
             try:
                 out.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,9 @@ def describe(
 
     tasks = describe_directory(directory)
     absent = [task for task in range(1, 21) if task not in {each.task for each in tasks}]
-    gaps = {each.task: [split for split in SPLITS if split not in each.questions] for each in tasks}
+    substitutes = {
+        each.task: [split for split in SPLITS if split not in each.questions] for each in tasks
+    }
     table = Table("task", title=str(directory))
     for heading in (*SPLITS, "vocab", "W", "told", "most", "S", "Q"):
         table.add_column(heading, justify="right")
@@ -120,7 +122,7 @@ def describe(
         "longest sentence; told, most: sentences before a question, mean and most; S, Q: different "
         "sentences and questions."
     )
-    for task, missing in gaps.items():
+    for task, missing in substitutes.items():
         if missing == ["valid"]:
             console.print(f"task {task}: no valid file; the last tenth of train serves")
         elif missing:

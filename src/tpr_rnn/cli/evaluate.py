@@ -37,8 +37,8 @@ def evaluate(
     from tpr_rnn.cli.training_view import error_table, new_names_table, swapped_names_table
     from tpr_rnn.data.corpus import GENERATED
     from tpr_rnn.data.swapped_names import SWAPS
+    from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.models.reader import Reader
-    from tpr_rnn.training.generalisation import Examiner
     from tpr_rnn.training.run_config import RunConfig, corpus_for
 
     run = run_directory(run)
@@ -46,16 +46,16 @@ def evaluate(
     config = RunConfig.of(run)
     directory = data_directory(data)
     corpus, others = corpus_for(run, directory, [split])
-    lacking = [str(task) for task in SWAPS if task not in corpus.stories]
-    if swap_names and lacking:
+    missing_files = [str(task) for task in SWAPS if task not in corpus.stories]
+    if swap_names and missing_files:
         who = run if config.task != "all" else directory or GENERATED
         raise UserError(
             f"--swap-names needs a model and {split} stories of all tasks; {who} has no task "
-            f"{', '.join(lacking)}"
+            f"{', '.join(missing_files)}"
         )
-    examiner = Examiner(reader, config.settings.recipe.cap)
+    evaluator = Evaluator(reader, config.settings.recipe.cap)
     try:
-        scores = examiner.scores(corpus.split(split))
+        scores = evaluator.scores(corpus.split(split))
     except UserError as error:
         raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
     questions = sum(scores.asked.values())
@@ -73,16 +73,16 @@ def evaluate(
         "data_sha256": corpus.sha256,
     }
     if corpus.combinations:
-        result["new_names"] = examiner.new_names(corpus.combinations)
+        result["new_names"] = evaluator.new_names(corpus.combinations)
     if swap_names:
-        result["swapped_names"] = examiner.swapped_names(corpus.split(split))
+        result["swapped_names"] = evaluator.swapped_names(corpus.split(split))
     console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
         console.print(f"It was trained on {config.data}; add --data to score it there.")
     if others:
         console.print(f"without tasks that it was not trained on: {', '.join(map(str, others))}")
-    for task, lack in corpus.lacking.items():
+    for task, lack in corpus.missing_files.items():
         console.print(f"without task {task}: {lack}")
     console.print(error_table({split: key}, result["per_task"], result))
     if corpus.combinations:

@@ -49,7 +49,7 @@ def train(
     resume: Annotated[
         bool, Parameter(negative="", help="Go on with the run in that directory, if there is one.")
     ] = False,
-    fill_gaps: FillGapsOption = False,
+    substitute_missing: FillGapsOption = False,
     threads: Annotated[
         int | None, Parameter(help="Else 1; a seed repeats for the same number.")
     ] = None,
@@ -69,7 +69,7 @@ def train(
             seed,
             operations,
             settings or None,
-            fill_gaps or None,
+            substitute_missing or None,
             threads,
             device,
         )
@@ -85,7 +85,9 @@ def train(
             )
         config, directory = None, out
     else:
-        config = _config(task, data, preset, seed, operations, settings, fill_gaps, threads, device)
+        config = _config(
+            task, data, preset, seed, operations, settings, substitute_missing, threads, device
+        )
         directory = out or Path("runs") / f"task-{task}-{config.preset}-seed-{config.seed}"
     if not str(directory).strip(". "):
         raise UserError("--out must name a directory for the run")
@@ -127,7 +129,7 @@ def _config(
     seed: int | None,
     operations: str | None,
     settings: tuple[str, ...],
-    fill_gaps: bool,
+    substitute_missing: bool,
     threads: int | None,
     device: str | None,
 ) -> "RunConfig":
@@ -146,7 +148,7 @@ def _config(
         preset=preset,
         settings=find_preset(preset).with_settings(changes),
         data=None if directory is None else str(directory.resolve()),
-        fill_gaps=fill_gaps,
+        substitute_missing=substitute_missing,
         threads=1 if threads is None else threads,
         device=device or "cpu",
     )

@@ -93,19 +93,21 @@ def epoch_order(
     return random.permutation(np.concatenate(chosen))
 
 
-def task_shares(data: Encoded, errors: Mapping[int, float], focus: float) -> dict[int, float]:
+def task_shares(
+    data: Encoded, errors: Mapping[int, float], error_weighted_share: float
+) -> dict[int, float]:
     """How much of an epoch each task gets: a share goes by errors, the rest by questions.
 
     Args:
         data: the training questions.
         errors: how much of each task is not learned yet; a task that is not there is learned.
-        focus: the share that goes by errors: from 0 (each question counts alike) to 1.
+        error_weighted_share: what goes by errors, from 0 (each question counts alike) to 1.
     """
     tasks, questions = np.unique(data.task, return_counts=True)
     wrong = np.array([errors.get(task, 0.0) for task in tasks.tolist()])
     even = questions / questions.sum()
     by_error = wrong / wrong.sum() if wrong.any() else even
-    shares = (1 - focus) * even + focus * by_error
+    shares = (1 - error_weighted_share) * even + error_weighted_share * by_error
     return dict(zip(tasks.tolist(), shares.tolist(), strict=True))
 
 

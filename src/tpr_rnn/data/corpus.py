@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
-from tpr_rnn.data.gaps import fillable, training_stories
 from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.substitutes import fillable, training_stories
 from tpr_rnn.errors import UserError
 
 GENERATED = "generated"
@@ -34,9 +34,9 @@ class Corpus:
     stories: dict[int, dict[str, list[Story]]]
     sha256: str
     """A checksum of the text of all tasks."""
-    lacking: dict[int, str]
+    missing_files: dict[int, str]
     """Tasks that were wanted and cannot be had whole, and what they lack."""
-    filled: dict[int, str] = field(default_factory=dict)
+    substituted: dict[int, str] = field(default_factory=dict)
     """Tasks whose training file is missing, and what they are trained on in its place."""
 
     combinations: dict[Combination, list[Story]] = field(default_factory=dict)
@@ -71,39 +71,43 @@ class Survey:
     files: dict[int, dict[str, Path]]
     whole: list[int]
     """Tasks that can be had."""
-    gaps: list[int]
+    substitutes: list[int]
     """Those of them that lack their training file, which generated stories replace."""
-    lacking: dict[int, str]
+    missing_files: dict[int, str]
     """The other tasks, and what they lack."""
 
 
 def survey(
-    directory: Path, task: int | None, splits: Collection[str] = SPLITS, *, fill_gaps: bool = False
+    directory: Path,
+    task: int | None,
+    splits: Collection[str] = SPLITS,
+    *,
+    substitute_missing: bool = False,
 ) -> Survey:
     """Look for one task, or all (None), without reading them; to find none is an error."""
     files = find_files(directory)
     wanted = list(range(1, 21)) if task is None else [task]
     if task is None:
         wanted += [number for number in files if number > 20]
-    gaps: list[int] = []
-    lacking: dict[int, str] = {}
+    substitutes: list[int] = []
+    missing_files: dict[int, str] = {}
     for number in wanted:
         there = files.get(number, {})
         missing = [split for split in missing_splits(there) if split in splits]
-        if missing and fill_gaps and fillable(number, there):
-            gaps.append(number)
+        if missing and substitute_missing and fillable(number, there):
+            substitutes.append(number)
         elif missing:
-            lacking[number] = f"no {' and no '.join(missing)} file"
-    if task is not None and lacking:
+            missing_files[number] = f"no {' and no '.join(missing)} file"
+    if task is not None and missing_files:
         hint = _FILL_HINT if fillable(task, files.get(task, {})) else ""
         raise UserError(
-            f"{directory}: task {task} has {lacking[task]} there "
-            f"(such as qa{task}_{_first_gap(lacking[task])}.txt){hint}"
+            f"{directory}: task {task} has {missing_files[task]} there "
+            f"(such as qa{task}_{_first_gap(missing_files[task])}.txt){hint}"
         )
-    whole = [number for number in wanted if number not in lacking]
+    whole = [number for number in wanted if number not in missing_files]
     if not whole:
         raise UserError(f"{directory}: no task there has all of {', '.join(splits)}")
-    return Survey(files, whole, gaps, lacking)
+    return Survey(files, whole, substitutes, missing_files)
 
 
 def load_corpus(
@@ -111,32 +115,34 @@ def load_corpus(
     task: int | None,
     splits: Collection[str] = SPLITS,
     *,
-    fill_gaps: bool = False,
+    substitute_missing: bool = False,
 ) -> Corpus:
     """The stories of one task, or of all (None), from a directory or, without one, generated.
 
-    With `fill_gaps` a task that lacks its training file alone is trained on generated stories, and
-    on those of the official 1k set where it lies beside the directory.
+    With `substitute_missing` a task that lacks its training file alone has generated stories and
+    those of the official 1k set, where that lies beside the directory, in its place.
     """
     if directory is None:
         return _generated(task, splits)
-    found = survey(directory, task, splits, fill_gaps=fill_gaps)
+    found = survey(directory, task, splits, substitute_missing=substitute_missing)
     texts = [path.read_bytes() for number in found.whole for path in found.files[number].values()]
     there_is = [split for split in splits if split != "train"]
     stories: dict[int, dict[str, list[Story]]] = {}
-    filled: dict[int, str] = {}
+    substituted: dict[int, str] = {}
     for number in found.whole:
         files = found.files[number]
-        if number in found.gaps:
-            told, filled[number] = training_stories(number, files, directory)
+        if number in found.substitutes:
+            told, substituted[number] = training_stories(number, files, directory)
             texts.append("".join(map(format_story, told)).encode())
             stories[number] = {"train": told, **read_task(files, there_is)}
         else:
             stories[number] = read_task(files, splits)
-    return Corpus(directory.resolve().name, stories, _checksum(texts), found.lacking, filled)
+    return Corpus(
+        directory.resolve().name, stories, _checksum(texts), found.missing_files, substituted
+    )
 
 
-_FILL_HINT = "; with --fill-gaps it is trained on generated stories"
+_FILL_HINT = "; with --substitute-missing it is trained on generated stories"
 
 
 def _first_gap(lack: str) -> str:
@@ -154,7 +160,7 @@ def _generated(task: int | None, splits: Collection[str]) -> Corpus:
         number: {split: stories[split] for split in SPLITS if split in splits}
         for number, stories in told.items()
     }
-    return Corpus(GENERATED, kept, _checksum(texts), lacking={})
+    return Corpus(GENERATED, kept, _checksum(texts), missing_files={})
 
 
 def _checksum(texts: Iterable[bytes]) -> str:

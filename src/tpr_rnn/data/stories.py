@@ -25,7 +25,7 @@ def check_there_is(directory: Path | None, task: str) -> None:
     numbers = TASKS if task in PLANS else [parse_task(task)]
     for number in numbers:
         if directory is not None:
-            survey(directory, number, fill_gaps=task not in PLANS)
+            survey(directory, number, substitute_missing=task not in PLANS)
         elif number is not None and number not in TASK_NAMES:
             raise UserError(
                 f"there is no task {number}; the simulator tells 1 to {max(TASK_NAMES)}"
@@ -37,9 +37,9 @@ def load_stories(
     task: str,
     splits: Collection[str] = SPLITS,
     *,
-    fill_gaps: bool = False,
+    substitute_missing: bool = False,
 ) -> Corpus:
     """The stories of a task, from a directory or, without one, generated."""
     if task in PLANS:
         return load_systematic(directory, task, splits)
-    return load_corpus(directory, parse_task(task), splits, fill_gaps=fill_gaps)
+    return load_corpus(directory, parse_task(task), splits, substitute_missing=substitute_missing)

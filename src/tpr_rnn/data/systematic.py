@@ -109,7 +109,7 @@ def load_systematic(directory: Path | None, plan_name: str, splits: Collection[s
         for task, sets in stories.items()
     }
     tested = combinations if "test" in splits else {}
-    return Corpus(name, kept, checksum.hexdigest(), lacking={}, combinations=tested)
+    return Corpus(name, kept, checksum.hexdigest(), missing_files={}, combinations=tested)
 
 
 def introduce(name: str, stories: Sequence[Story], count: int, lot: str) -> list[Story]:

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
-from tpr_rnn.experiments.changes import changes
 from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.experiments.recipe_ablation import recipe_ablation
 from tpr_rnn.experiments.single_task import single_task
 from tpr_rnn.experiments.systematic import systematic, systematic_valid
 
@@ -16,7 +16,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
         "single-task": single_task,
         "ablation": ablation,
         "all-tasks": all_tasks,
-        "changes": changes,
+        "recipe-ablation": recipe_ablation,
         "systematic": systematic,
         "systematic-valid": systematic_valid,
     }

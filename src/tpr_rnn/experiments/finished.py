@@ -68,4 +68,4 @@ _ADVICE = "move it away, or choose another --out"
 @cache
 def _checksum(data: str | None, task: str) -> str:
     directory = None if data is None else Path(data)
-    return load_stories(directory, task, fill_gaps=True).sha256
+    return load_stories(directory, task, substitute_missing=True).sha256

@@ -67,7 +67,7 @@ class Request:
             preset=name,
             settings=preset(name).with_settings({**self.settings, **changes}),
             data=None if self.data is None else str(self.data.resolve()),
-            fill_gaps=True,
+            substitute_missing=True,
         )
         variant = variant or name
         place = self.out / variant / f"task-{task}" if task.isdigit() else self.out / variant

@@ -134,7 +134,7 @@ def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> E
         told = now
         step, steps = trainer.progress.step, trainer.steps
         epoch, epochs = step // trainer.steps_per_epoch, steps // trainer.steps_per_epoch
-        tell(Progressed(job, step / steps, epoch, epochs, valid_error, run.spent.seconds))
+        tell(Progressed(job, step / steps, epoch, epochs, valid_error, run.elapsed.seconds))
     if not run.ended:
         return Interrupted(job)
     result = run.finish()

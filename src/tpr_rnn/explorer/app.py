@@ -21,8 +21,8 @@ from tpr_rnn.analysis.schema import Answer
 from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer import messages, wording
-from tpr_rnn.explorer.desk import BusyError, Desk
-from tpr_rnn.explorer.protection import Protection
+from tpr_rnn.explorer.queue import BusyError, Queue
+from tpr_rnn.explorer.security import Protection
 from tpr_rnn.explorer.service import Service, in_words
 
 PAGE = Path(__file__).parent / "page"
@@ -62,7 +62,7 @@ def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAP
 
 
 def _add_api(app: FastAPI, service: Service) -> None:
-    desk = Desk()
+    queue = Queue()
 
     @app.get("/api/model")
     async def model() -> messages.Described:
@@ -72,7 +72,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
     @app.post("/api/answer")
     async def answer(request: Request, asking: messages.Asking) -> messages.Answered:
         """Answer a question about a story."""
-        found = await desk.do(request, service.answer, asking)
+        found = await queue.do(request, service.answer, asking)
         return messages.Answered(
             answer=found[0].word,
             answers=tuple(Answer(*guess) for guess in found),
@@ -88,7 +88,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
             # Not by the model of the message: checking each number again takes its time.
             return json.dumps({"trace": found.as_json(), **words}).encode()
 
-        return Response(await desk.do(request, traced), media_type="application/json")
+        return Response(await queue.do(request, traced), media_type="application/json")
 
     @app.get("/api/story")
     async def story(
@@ -97,22 +97,22 @@ def _add_api(app: FastAPI, service: Service) -> None:
         seed: Annotated[int, Query(ge=0, lt=2**32)] = 0,
     ) -> messages.Generated:
         """Tell a story of one of the 20 tasks, with its questions and their true answers."""
-        return await desk.do(request, service.generate, task, seed)
+        return await queue.do(request, service.generate, task, seed)
 
     @app.post("/api/parse")
     async def parse(request: Request, pasting: messages.Pasting) -> messages.Parsed:
         """Read stories from a text, in the bAbI format or in plain sentences."""
-        return await desk.do(request, service.parse, pasting.text)
+        return await queue.do(request, service.parse, pasting.text)
 
     @app.post("/api/check")
     async def check(request: Request, checking: messages.Checking) -> messages.Checked:
         """Find the words that the model does not know, and known ones that are spelt alike."""
-        return await desk.do(request, service.check, checking)
+        return await queue.do(request, service.check, checking)
 
     @app.post("/api/questions")
     async def questions(request: Request, about: messages.About) -> messages.Suggested:
         """Suggest questions that fit a story."""
-        fitting = await desk.do(request, service.suggest, about.story)
+        fitting = await queue.do(request, service.suggest, about.story)
         return messages.Suggested(questions=tuple(fitting))
 
 

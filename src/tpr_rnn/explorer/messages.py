@@ -169,7 +169,7 @@ class Described(Message):
     parameters: int
     entity_size: int
     relation_size: int
-    story_cap: int
+    max_sentences: int
     """It reads the last so many sentences of a story."""
     sentence_words: int
     """Words that it reads of a sentence at most; punctuation counts."""

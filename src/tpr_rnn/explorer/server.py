@@ -13,7 +13,7 @@ import uvicorn
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer.app import create_app
-from tpr_rnn.explorer.protection import LOCAL
+from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
 
 BACKLOG = 128

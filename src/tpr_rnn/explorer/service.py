@@ -12,8 +12,8 @@ from tpr_rnn.data.babi import Story, parse_told
 from tpr_rnn.data.simulator import TASK_NAMES, tell
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
 from tpr_rnn.explorer import limits, messages
+from tpr_rnn.explorer.errors import check_sizes
 from tpr_rnn.explorer.questions import FittingQuestions
-from tpr_rnn.explorer.wording import check_sizes
 from tpr_rnn.models.reader import Answer, Reader
 
 
@@ -40,8 +40,8 @@ class Service:
             parameters=sum(parameter.numel() for parameter in model.parameters()),
             entity_size=model.config.entity_size,
             relation_size=model.config.relation_size,
-            story_cap=self.reader.story_cap,
-            sentence_words=model.config.words,
+            max_sentences=self.reader.max_sentences,
+            sentence_words=model.config.max_words,
             words=tuple(word for word in self.reader.vocabulary.words if word != PADDING),
             tasks=tuple(
                 messages.Task(number=number, name=name, known=number in self._questions.tasks)

@@ -28,15 +28,15 @@ class LSTMReaderConfig(ModelConfig):
     embedding_scale: float = 20.0
     """Word vectors start uniformly in +- this. Eq. 5 divides them by the words of a sentence; with
     small ones all people open the same gates at first, and it takes long to tell them apart."""
-    symbol_dropout: float = 0.0
+    sentence_dropout: float = 0.0
     """Share of a sentence vector (V_Symbol) that is left out in training."""
     hidden_dropout: float = 0.0
     """Share of the last state that is left out in training."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        self.check_sizes("vocabulary_size", "words", "hidden_size")
-        self.check_shares("symbol_dropout", "hidden_dropout")
+        self.check_sizes("vocabulary_size", "max_words", "hidden_size")
+        self.check_shares("sentence_dropout", "hidden_dropout")
         if not 0 < self.embedding_scale < math.inf:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
 
@@ -61,7 +61,7 @@ class LSTMReader(Model):
         """
         super().__init__(config, generator=generator)
         symbols, hidden = config.vocabulary_size, config.hidden_size
-        self.encoder = SentenceEncoder(symbols, config.words, config.embedding_scale, generator)
+        self.encoder = SentenceEncoder(symbols, config.max_words, config.embedding_scale, generator)
         self.lstm = nn.LSTM(symbols, hidden, batch_first=True)
         self.output = nn.Parameter(torch.empty(symbols, hidden))
         self.output_bias = nn.Parameter(torch.zeros(symbols))
@@ -76,7 +76,7 @@ class LSTMReader(Model):
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
         texts = torch.cat((batch.sentences, batch.questions))  # each different one once
-        vectors = dropout(self.encoder(texts), self.config.symbol_dropout, self.training)
+        vectors = dropout(self.encoder(texts), self.config.sentence_dropout, self.training)
         states = [
             self._last_state(vectors, _with_question(group, len(batch.sentences)), group.lengths)
             for group in batch.groups

@@ -23,7 +23,7 @@ class ModelConfig(ABC):
 
     vocabulary_size: int
     """Words, the padding included; the dimension of V_Symbol."""
-    words: int
+    max_words: int
     """Words in the longest sentence or question (k in eq. 5)."""
 
     @abstractmethod

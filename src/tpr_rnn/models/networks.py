@@ -19,7 +19,7 @@ class NetworkShape:
     bounded: bool
     linear: bool
     shared_hidden: bool
-    symbol_dropout: float
+    sentence_dropout: float
     hidden_dropout: float
 
 
@@ -59,7 +59,7 @@ class EntityRelationNetworks(nn.Module):
     def forward(self, sentences: Float[Tensor, "u v"]) -> Float[Tensor, "u d"]:
         """The entities and relations of each sentence, side by side."""
         shape = self.shape
-        sentences = dropout(sentences, shape.symbol_dropout, self.training)
+        sentences = dropout(sentences, shape.sentence_dropout, self.training)
         first = self._first[0] or self
         hidden = torch.tanh(sentences @ first.hidden_weight + first.hidden_bias)  # m u h
         hidden = dropout(hidden, shape.hidden_dropout, self.training)

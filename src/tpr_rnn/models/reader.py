@@ -2,10 +2,10 @@
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Int
@@ -42,14 +42,14 @@ class Reader:
 
     model: Model
     vocabulary: Vocabulary
-    story_cap: int = StoryCap().usual
+    max_sentences: int = StoryCap().usual
     """The last so many sentences of a story are read, as in training."""
 
     def answer(self, story: Sequence[str], question: str, top: int = 5) -> list[Answer]:
         """The likeliest answers to a question about a story, best first.
 
         Args:
-            story: the sentences, in order; the last `story_cap` of them count.
+            story: the sentences, in order; the last `max_sentences` of them count.
             question: the question; unknown words in either are an error that names them.
             top: how many answers to give.
         """
@@ -94,7 +94,7 @@ class Reader:
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""
-        return [self._punctuated(sentence, ".") for sentence in story[-self.story_cap :]]
+        return [self._punctuated(sentence, ".") for sentence in story[-self.max_sentences :]]
 
     def as_asked(self, question: str) -> str:
         """A question with its final mark."""
@@ -102,7 +102,7 @@ class Reader:
 
     def words(self, texts: Sequence[str]) -> Int[Tensor, "u w"]:
         """Texts as the model reads them: numbers of words."""
-        return torch.from_numpy(word_table(texts, self.vocabulary, self.model.config.words))
+        return torch.from_numpy(word_table(texts, self.vocabulary, self.model.config.max_words))
 
     def check(self, texts: Sequence[str]) -> None:
         """Refuse texts that the model cannot read, naming the words or the sentence."""
@@ -110,7 +110,7 @@ class Reader:
         if unknown:
             raise UserError(self.vocabulary.complaint(unknown))
         for text in texts:
-            words, limit = len(tokenize(text)), self.model.config.words
+            words, limit = len(tokenize(text)), self.model.config.max_words
             if not 1 <= words <= limit:
                 raise UserError(
                     f"'{text}' has {words} words (punctuation counts); the model reads 1 to {limit}"
@@ -119,7 +119,7 @@ class Reader:
     def _punctuated(self, text: str, mark: str) -> str:
         """The text with the final mark that the model is used to, if it has none."""
         words = tokenize(text)
-        room = len(words) < self.model.config.words
+        room = len(words) < self.model.config.max_words
         return (
             f"{text} {mark}"
             if words[-1][0].isalnum() and mark in self.vocabulary and room
@@ -132,7 +132,7 @@ class Reader:
             "model": architecture_of(self.model.config),
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
-            "story_cap": self.story_cap,
+            "max_sentences": self.max_sentences,
         }
         # One entry, for safetensors writes several in a random order: equal models, equal files.
         metadata = {"tpr-rnn": json.dumps(description, ensure_ascii=False)}
@@ -155,14 +155,26 @@ class Reader:
         metadata, tensors = read_tensors(path)
         try:
             description = json.loads(metadata["tpr-rnn"])
-            settings = description["config"]
+            settings = _with_new_names(description["config"])
             vocabulary = Vocabulary(description["vocabulary"])
             architecture = find_architecture(description.get("model", TPR_RNN))
             model = make_model(architecture.config.from_json(settings))
             model.load_state_dict(tensors)
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")
-            return Reader(model.eval(), vocabulary, int(description["story_cap"]))
+            return Reader(
+                model.eval(),
+                vocabulary,
+                int(description.get("max_sentences", description.get("story_cap"))),
+            )
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UserError(f"{path}: not a model of tpr-rnn ({reason})") from error
+
+
+_NEW_NAMES = {"words": "max_words", "symbol_dropout": "sentence_dropout"}
+"""Settings of a model that had other names in version 0.1: its files can still be loaded."""
+
+
+def _with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {_NEW_NAMES.get(name, name): value for name, value in settings.items()}

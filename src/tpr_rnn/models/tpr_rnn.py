@@ -57,18 +57,18 @@ class TPRRNNConfig(ModelConfig):
     paper."""
     embedding_scale: float = 0.01
     """Word vectors start uniformly in +- this (appendix A)."""
-    symbol_dropout: float = 0.0
+    sentence_dropout: float = 0.0
     """Share of a sentence vector (V_Symbol) that is left out in training. Not in the paper."""
     hidden_dropout: float = 0.0
     """Share of the hidden layers (V_Hidden) that is left out in training. Not in the paper."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense; settle what follows from the rest."""
-        sizes = ["vocabulary_size", "words", "entity_size", "relation_size", "inference_steps"]
+        sizes = ["vocabulary_size", "max_words", "entity_size", "relation_size", "inference_steps"]
         if self.hidden_size is not None:
             sizes.append("hidden_size")
         self.check_sizes(*sizes)
-        self.check_shares("symbol_dropout", "hidden_dropout")
+        self.check_shares("sentence_dropout", "hidden_dropout")
         if not 0 < self.embedding_scale < math.inf:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
         object.__setattr__(self, "operations", check_operations(self.operations))
@@ -110,11 +110,11 @@ class TPRRNN(Model):
             bounded=config.bounded_keys,
             linear=config.bounded_keys and config.linear_keys,
             shared_hidden=config.shared_hidden,
-            symbol_dropout=config.symbol_dropout,
+            sentence_dropout=config.sentence_dropout,
             hidden_dropout=config.hidden_dropout,
         )
         self.encoder = SentenceEncoder(
-            config.vocabulary_size, config.words, config.embedding_scale, generator
+            config.vocabulary_size, config.max_words, config.embedding_scale, generator
         )
         self.update = EntityRelationNetworks(("e1", "e2"), ("r1", "r2", "r3"), shape, generator)
         self._steps = range(1, config.inference_steps + 1)

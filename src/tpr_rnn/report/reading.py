@@ -87,7 +87,7 @@ def _read(path: Path) -> Record:
             cpu_seconds=number(
                 content, "cpu_seconds" if has(content, "cpu_seconds") else "seconds"
             ),
-            filled=_filled(content),
+            substituted=_filled(content),
             stopped=None if stopped is None else text(content, "stopped"),
             new_names=_new_names(table(content, "new_names")) if task in PLANS else (),
             swapped_names=_swapped_names(content.get("swapped_names")),
@@ -111,13 +111,13 @@ def _errors(content: Mapping[str, Any]) -> dict[int, float]:
 
 def _filled(content: Mapping[str, Any]) -> dict[str, str]:
     """By task, where its training stories came from, if not from the data."""
-    if not has(content, "filled"):
+    if not has(content, "substituted"):
         return {}
-    filled = table(content, "filled")
-    for task, said in filled.items():
+    substituted = table(content, "substituted")
+    for task, said in substituted.items():
         if not isinstance(said, str):
-            raise ValueError(f"filled has {said!r} for task {task}; expected a text")
-    return dict(filled)
+            raise ValueError(f"substituted has {said!r} for task {task}; expected a text")
+    return dict(substituted)
 
 
 def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:

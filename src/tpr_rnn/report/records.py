@@ -65,7 +65,7 @@ class Record:
     steps: int
     cpu_seconds: float
     """Of the processor; records that are older than it have those on the clock."""
-    filled: Mapping[str, str]
+    substituted: Mapping[str, str]
     stopped: str | None = None
     """Why it ended before its last step, if it did."""
     new_names: tuple[NewName, ...] = ()

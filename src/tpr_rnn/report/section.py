@@ -99,7 +99,7 @@ def filled_note(groups: Sequence[Group]) -> str:
             (int(task), sentence)
             for group in groups
             for record in group.records
-            for task, sentence in record.filled.items()
+            for task, sentence in record.substituted.items()
         }
     )
     return " ".join(f"Task {task} was trained on other stories, {text}." for task, text in said)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tpr_rnn.models.scoring import Scores
+from tpr_rnn.evaluation.scoring import Scores
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tpr_rnn.models.registry import TPR_RNN, find_architecture
 from tpr_rnn.settings import check_settings
 from tpr_rnn.training.recipe import Recipe
 
-FROM_DATA = ("vocabulary_size", "words")
+FROM_DATA = ("vocabulary_size", "max_words")
 """Settings of the model that come from the data, not from a preset."""
 
 
@@ -31,9 +31,9 @@ class Preset:
         """Refuse settings of the model that make no sense, before any data is read."""
         self.config()
 
-    def config(self, *, vocabulary_size: int = 1, words: int = 1) -> ModelConfig:
+    def config(self, *, vocabulary_size: int = 1, max_words: int = 1) -> ModelConfig:
         """The model's configuration for data of these sizes; for any, where they do not matter."""
-        sizes = {"vocabulary_size": vocabulary_size, "words": words}
+        sizes = {"vocabulary_size": vocabulary_size, "max_words": max_words}
         return find_architecture(self.architecture).config.from_json({**self.model, **sizes})
 
     def with_settings(self, changes: Mapping[str, str]) -> "Preset":
@@ -100,14 +100,14 @@ def _parse(name: str, text: str, kind: Any) -> Any:
 
 
 # What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
-_OURS = Recipe(beta1=0.9, beta2=0.999, halve_below=None)
+_OURS = Recipe(beta1=0.9, beta2=0.999, halve_lr_below_loss=None)
 
 # What our models of several tasks have in common.
 _JOINT = {
     "bounded_keys": True,
     "linear_keys": True,
     "embedding_scale": 0.1,
-    "symbol_dropout": 0.1,
+    "sentence_dropout": 0.1,
 }
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
@@ -120,7 +120,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             recipe=Recipe(batch_size=32, learning_rate=0.001, beta1=0.9, beta2=0.999, epochs=45),
         ),
         # The released program's file for all tasks, where it differs from what the paper prints:
-        # entity 90 and hidden 40 (printed: 40 and 90), larger word vectors, 70 sentences everywhere.
+        # entity 90 and hidden 40 (printed: 40 and 90), larger word vectors, 70 sentences.
         "released-all": Preset(
             model={
                 "hidden_size": 40,
@@ -139,20 +139,20 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         # Ours for one task; results/LOG.md says what each setting is for.
         "single": Preset(
-            model={"bounded_keys": True, "embedding_scale": 0.1, "symbol_dropout": 0.05},
+            model={"bounded_keys": True, "embedding_scale": 0.1, "sentence_dropout": 0.05},
             recipe=replace(
                 _OURS,
                 batch_size=512,
-                epochs=400,
+                epochs=720,
                 attempts=8,
-                learned_below=5.0,
-                hopeful_below=20.0,
-                accepted_below=1.0,
+                start_decay_below=5.0,
+                decay_anyway_below=20.0,
+                accept_below=1.0,
                 learning_rate=0.003,
-                top_rate=0.015,
-                rise_epochs=400,
-                fall_epochs=320,
-                stop_after_perfect=20,
+                peak_learning_rate=0.015,
+                ramp_epochs=400,
+                decay_epochs=320,
+                stop_after_zero_error=20,
             ),
         ),
         # Ours for all tasks together: the paper's sizes; results/LOG.md says what the rest is for.
@@ -161,12 +161,12 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             recipe=replace(
                 _OURS,
                 batch_size=512,
-                focus=0.7,
-                epochs=60,
+                error_weighted_share=0.7,
+                epochs=120,
                 attempts=4,
-                learned_below=30.0,
-                accepted_below=2.0,
-                fall_epochs=60,
+                start_decay_below=30.0,
+                accept_below=2.0,
+                decay_epochs=60,
                 learning_rate=0.003,
                 patience=15,
             ),
@@ -174,13 +174,13 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         # Ours for the joined tasks with new names: sizes between those of one task and of all.
         "systematic": Preset(
             model={**_JOINT, "hidden_size": 60, "entity_size": 20, "relation_size": 15},
-            recipe=replace(_OURS, batch_size=512, epochs=20, fall_epochs=20, learning_rate=0.006),
+            recipe=replace(_OURS, batch_size=512, epochs=40, decay_epochs=20, learning_rate=0.006),
         ),
         # A plain reader to compare with.
         "lstm": Preset(
             architecture="lstm",
             model={"hidden_dropout": 0.2},
-            recipe=replace(_OURS, batch_size=64, epochs=12, fall_epochs=12, learning_rate=0.002),
+            recipe=replace(_OURS, batch_size=64, epochs=24, decay_epochs=12, learning_rate=0.002),
         ),
     }
 )

@@ -16,7 +16,7 @@ class Progress:
     attempt: int = 1
     begun: int = 0
     """The step at which the present attempt began."""
-    learned_at: int | None = None
+    decay_from: int | None = None
     """The step at which the task was learned, or nearly so, in the present attempt."""
     evaluated: int = 0
     """The step of the last evaluation."""

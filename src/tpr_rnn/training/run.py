@@ -16,14 +16,14 @@ from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.probes import Evaluator
+from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.scoring import Scores, score
 from tpr_rnn.training.events import Evaluated, Event, Restarted
-from tpr_rnn.training.generalisation import Examiner
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
 from tpr_rnn.training.run_config import RunConfig
-from tpr_rnn.training.run_directory import RunDirectory, Spent
+from tpr_rnn.training.run_directory import Elapsed, RunDirectory
 from tpr_rnn.training.trainer import Trainer
 
 CHECKPOINT_SECONDS = 10.0
@@ -44,7 +44,7 @@ class Run:
             split: encode(corpus.split(split), self.vocabulary, words, recipe.cap)
             for split in ("train", "valid", "test")
         }
-        model = config.settings.config(vocabulary_size=len(self.vocabulary), words=words)
+        model = config.settings.config(vocabulary_size=len(self.vocabulary), max_words=words)
         torch.set_num_threads(config.threads)
         self.trainer = Trainer(
             model,
@@ -54,7 +54,7 @@ class Run:
             seed=config.seed,
             device=self.device,
         )
-        self.spent = Spent()
+        self.elapsed = Elapsed()
 
     @staticmethod
     def begin(config: RunConfig, directory: Path) -> "Run":
@@ -80,7 +80,7 @@ class Run:
                 f"{config.data or 'the generated stories'}: no longer what the run in {directory} "
                 "was begun with; bring the old data back, or begin a new run"
             )
-        run.spent = run.directory.load_checkpoint(run.trainer)
+        run.elapsed = run.directory.load_checkpoint(run.trainer)
         run.directory.drop_metrics_after(run.trainer.progress.evaluated)
         return run
 
@@ -89,13 +89,13 @@ class Run:
 
         When `stop` returns True the state is saved and the events end early.
         """
-        before = self.spent
+        before = self.elapsed
         start, cpu_start = time.monotonic(), time.process_time()
         saved = time.monotonic()
         with self.directory.locked(), _tiny_is_zero():
             try:
                 for event in self.trainer.run():
-                    self.spent = Spent(
+                    self.elapsed = Elapsed(
                         before.seconds + time.monotonic() - start,
                         before.cpu_seconds + time.process_time() - cpu_start,
                     )
@@ -131,11 +131,11 @@ class Run:
 
     def _generalisation(self) -> dict[str, Any]:
         """How new names, or swapped ones, fare, where the run can tell."""
-        examiner = Examiner(self._reader(), self.config.settings.recipe.cap, self.device)
+        evaluator = Evaluator(self._reader(), self.config.settings.recipe.cap, self.device)
         if self.corpus.combinations:
-            return {"new_names": examiner.new_names(self.corpus.combinations)}
+            return {"new_names": evaluator.new_names(self.corpus.combinations)}
         if set(SWAPS) <= set(self.corpus.stories):
-            return {"swapped_names": examiner.swapped_names(self.corpus.split("test"))}
+            return {"swapped_names": evaluator.swapped_names(self.corpus.split("test"))}
         return {}
 
     def _record(self, event: Evaluated) -> None:
@@ -145,7 +145,7 @@ class Run:
             {
                 "step": event.step,
                 "epoch": event.epoch,
-                **{name: round(seconds, 2) for name, seconds in self.spent._asdict().items()},
+                **{name: round(seconds, 2) for name, seconds in self.elapsed._asdict().items()},
                 "rate": event.rate,
                 "train_loss": event.train_loss,
                 "valid_loss": event.valid.loss,
@@ -155,7 +155,7 @@ class Run:
         )
 
     def _save(self) -> None:
-        self.directory.save_checkpoint(self.trainer, self.spent)
+        self.directory.save_checkpoint(self.trainer, self.elapsed)
 
     def _reader(self) -> Reader:
         cap = self.config.settings.recipe.cap
@@ -188,14 +188,14 @@ class Run:
             "steps": progress.step,
             "best_step": progress.best_step,
             "stopped": progress.stopped,
-            **{name: round(seconds, 1) for name, seconds in self.spent._asdict().items()},
+            **{name: round(seconds, 1) for name, seconds in self.elapsed._asdict().items()},
             "threads": config.threads,
             "device": config.device,
             "attempts": progress.attempt,
             "initialisation_seeds": progress.seeds,
             "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
             "questions": {split: len(data) for split, data in self.data.items()},
-            "lacking": {str(task): lack for task, lack in self.corpus.lacking.items()},
+            "missing_files": {str(task): lack for task, lack in self.corpus.missing_files.items()},
             **_origin(self.corpus),
             "versions": versions(),
             "architecture": config.settings.architecture,
@@ -212,7 +212,7 @@ def train(
     preset: str = DEFAULT,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
-    fill_gaps: bool = False,
+    substitute_missing: bool = False,
     threads: int = 1,
 ) -> dict[str, Any]:
     """Train a model from start to end without a word, and return its result.
@@ -224,7 +224,7 @@ def train(
         preset: the settings to start from; default: ours that fit the task.
         seed: where all randomness starts.
         settings: changes to the preset, as text, such as {"epochs": "20"}.
-        fill_gaps: train on generated stories where a training file is missing.
+        substitute_missing: train on generated stories where a training file is missing.
         threads: threads of torch; a seed repeats for the same number.
     """
     preset = preset_name(preset, str(task))
@@ -234,7 +234,7 @@ def train(
         preset=preset,
         settings=find_preset(preset).with_settings(settings or {}),
         data=None if data is None else str(Path(data).resolve()),
-        fill_gaps=fill_gaps,
+        substitute_missing=substitute_missing,
         threads=threads,
     )
     run = Run.begin(config, Path(out))
@@ -265,12 +265,12 @@ def _find_device(name: str) -> torch.device:
 
 def _load(config: RunConfig) -> Corpus:
     directory = None if config.data is None else Path(config.data)
-    return load_stories(directory, config.task, fill_gaps=config.fill_gaps)
+    return load_stories(directory, config.task, substitute_missing=config.substitute_missing)
 
 
 def _origin(corpus: Corpus) -> dict[str, Any]:
-    filled = {str(task): sentence for task, sentence in corpus.filled.items()}
-    return {"filled": filled, "data_sha256": corpus.sha256}
+    substituted = {str(task): sentence for task, sentence in corpus.substituted.items()}
+    return {"substituted": substituted, "data_sha256": corpus.sha256}
 
 
 def _percent(error: float) -> float:

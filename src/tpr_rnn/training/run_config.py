@@ -26,7 +26,7 @@ class RunConfig:
     settings: Preset
     data: str | None = None
     """Directory of bAbI files; None: generated stories."""
-    fill_gaps: bool = False
+    substitute_missing: bool = False
     """Train on generated stories where a training file is missing."""
     threads: int = 1
     device: str = "cpu"
@@ -42,7 +42,7 @@ class RunConfig:
 
     def own(self) -> dict[str, Any]:
         """What is told apart from the settings."""
-        names = ("task", "seed", "preset", "data", "fill_gaps", "threads", "device")
+        names = ("task", "seed", "preset", "data", "substitute_missing", "threads", "device")
         return {name: getattr(self, name) for name in names}
 
     def as_json(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class RunConfig:
     @staticmethod
     def from_json(config: dict[str, Any]) -> "RunConfig":
         """Read `as_json` back."""
-        others = ("architecture", "model", "recipe", "tasks", "filled", "data_sha256")
+        others = ("architecture", "model", "recipe", "tasks", "substituted", "data_sha256")
         own = {key: value for key, value in config.items() if key not in others}
         return RunConfig(settings=Preset.from_json(config), **own)
 
@@ -78,7 +78,9 @@ def corpus_for(
     From a directory or, without one, generated; for a model that is to be scored or analysed.
     """
     config = RunConfig.of(run)
-    corpus = load_stories(directory, config.task, splits, fill_gaps=config.fill_gaps)
+    corpus = load_stories(
+        directory, config.task, splits, substitute_missing=config.substitute_missing
+    )
     trained = RunDirectory(run).config().get("tasks", list(corpus.stories))
     if not (isinstance(trained, list) and any(task in trained for task in corpus.stories)):
         raise UserError(

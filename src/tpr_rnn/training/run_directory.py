@@ -26,7 +26,7 @@ class Busy(UserError):
     """Another process is working on the run."""
 
 
-class Spent(NamedTuple):
+class Elapsed(NamedTuple):
     """The time that a run took, before interruptions included."""
 
     seconds: float = 0.0
@@ -106,21 +106,21 @@ class RunDirectory:
                     ) from None
         write_atomically(path, "".join(kept).encode())
 
-    def save_checkpoint(self, trainer: Trainer, spent: Spent) -> None:
+    def save_checkpoint(self, trainer: Trainer, elapsed: Elapsed) -> None:
         """Write the whole state of a run, in one file and in one step."""
-        times = {name: str(seconds) for name, seconds in spent._asdict().items()}
+        times = {name: str(seconds) for name, seconds in elapsed._asdict().items()}
         metadata = {"progress": json.dumps(asdict(trainer.progress)), **times}
         tensors = {name: tensor.cpu() for name, tensor in trainer.tensors().items()}
         write_atomically(self.path / "checkpoint.safetensors", save(tensors, metadata))
 
-    def load_checkpoint(self, trainer: Trainer) -> Spent:
+    def load_checkpoint(self, trainer: Trainer) -> Elapsed:
         """Bring a trainer to the saved state; return the time that it took to get there.
 
         A run that was killed before its first checkpoint starts at the beginning.
         """
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
-            return Spent()
+            return Elapsed()
         try:
             metadata, tensors = read_tensors(path)
             progress = json.loads(metadata["progress"])
@@ -129,7 +129,7 @@ class RunDirectory:
             trainer.restore(Progress(**progress), tensors)
             seconds = float(metadata["seconds"])
             # A checkpoint that is older than the count of the processor's time has an upper bound.
-            return Spent(seconds, float(metadata.get("cpu_seconds", seconds)))
+            return Elapsed(seconds, float(metadata.get("cpu_seconds", seconds)))
         except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise UserError(
                 f"{path}: cannot be resumed from ({str(error).splitlines()[0]}); "

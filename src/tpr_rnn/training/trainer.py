@@ -14,14 +14,14 @@ from torch.nn.functional import cross_entropy
 from tpr_rnn.data.batches import Batch, epoch_order, make_batch, task_shares
 from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.scoring import score
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import make_model
-from tpr_rnn.models.scoring import score
 from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.nadam import FlatNAdam
 from tpr_rnn.training.progress import DIVERGED, Progress
+from tpr_rnn.training.random_names import NO_ANSWER, RandomNames
 from tpr_rnn.training.recipe import Recipe
-from tpr_rnn.training.strangers import NO_ANSWER, Strangers
 
 RESTARTS = 10
 """So many NaNs at the start are forgiven."""
@@ -43,10 +43,10 @@ class Trainer:
         self.config, self.recipe, self.seed = config, recipe, seed
         self.train, self.valid = train, valid
         self.device = device or torch.device("cpu")
-        if recipe.strangers and not len(train.names):
+        if recipe.random_name_share and not len(train.names):
             raise UserError(
-                "strangers need names to take, and no training question has any (a word with a "
-                "capital that is not its first); leave strangers out"
+                "random names need names to take the place of, and no training question has any (a word with a "
+                "capital that is not its first); leave random_name_share out"
             )
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
         self.progress = Progress()
@@ -60,9 +60,9 @@ class Trainer:
         self.model = make_model(self.config, generator).to(self.device)
         recipe = self.recipe
         names = torch.from_numpy(self.train.names).to(self.device)
-        self._strangers = Strangers(self.model.encoder.word_vectors, names)
-        if recipe.strangers:
-            self._strangers.settle(generator)
+        self._random_names = RandomNames(self.model.encoder.word_vectors, names)
+        if recipe.random_name_share:
+            self._random_names.settle(generator)
         self.optimizer = FlatNAdam(
             self.model.parameters(), beta1=recipe.beta1, beta2=recipe.beta2, epsilon=recipe.epsilon
         )
@@ -81,9 +81,9 @@ class Trainer:
         """Steps in all, at most: once the task is learned, the end is known."""
         now, recipe = self.progress, self.recipe
         last = now.begun + recipe.last_step(self.steps_per_epoch, self._learned_after())
-        if now.learned_at is not None:
+        if now.decay_from is not None:
             return last
-        return last + (recipe.attempts - now.attempt) * recipe.fall_step(self.steps_per_epoch)
+        return last + (recipe.attempts - now.attempt) * recipe.decay_step(self.steps_per_epoch)
 
     @property
     def ended(self) -> bool:
@@ -118,10 +118,12 @@ class Trainer:
                 if not math.isfinite(value):
                     return self._give_up_or_restart(value)
                 loss.backward()
-        if self.recipe.focus and told is batch:  # what strangers get wrong is no lack of practice
+        if (
+            self.recipe.error_weighted_share and told is batch
+        ):  # what random names get wrong is no lack of practice
             self._count_mistakes(batch, logits)
-        if self.recipe.strangers:
-            self._strangers.keep()
+        if self.recipe.random_name_share:
+            self._random_names.keep()
         self.optimizer.clip(self.recipe.clip_norm)
         self.optimizer.step(self._rate())
         now.step += 1
@@ -129,15 +131,15 @@ class Trainer:
         return Stepped(now.step, value)
 
     def _names(self, batch: Batch) -> AbstractContextManager[Batch]:
-        """The batch as it is told: with the names of its people, or with those of strangers.
+        """The batch as it is told: with the names of its people, or with random ones.
 
         These come less often as the rate falls, so that in the end the model is as good with the
         names that it knows as one that never met a stranger.
         """
         recipe = self.recipe
-        share = recipe.strangers * min(1.0, self._rate() / recipe.learning_rate)
-        if recipe.strangers and torch.rand(()) < share:
-            return self._strangers.met(batch)
+        share = recipe.random_name_share * min(1.0, self._rate() / recipe.learning_rate)
+        if recipe.random_name_share and torch.rand(()) < share:
+            return self._random_names.met(batch)
         return nullcontext(batch)
 
     def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"]) -> None:
@@ -157,7 +159,7 @@ class Trainer:
     def _learned_after(self) -> int | None:
         """Steps of the present attempt after which the task was learned."""
         now = self.progress
-        return None if now.learned_at is None else now.learned_at - now.begun
+        return None if now.decay_from is None else now.decay_from - now.begun
 
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
@@ -169,10 +171,10 @@ class Trainer:
 
     def _shares(self) -> dict[int, float] | None:
         """How much of an epoch each task gets; None: as much as it has questions."""
-        if not self.recipe.focus:
+        if not self.recipe.error_weighted_share:
             return None
         errors = {int(task): error for task, error in self.progress.errors.items()}
-        return task_shares(self.train, errors, self.recipe.focus)
+        return task_shares(self.train, errors, self.recipe.error_weighted_share)
 
     def _evaluate(self) -> Iterator[Event]:
         """Score the model; the state is brought up to date before the first event."""
@@ -197,11 +199,11 @@ class Trainer:
             now.best, now.best_step = scores, now.step
             now.worst = valid.worst
             self._best.copy_(self.optimizer.theta)
-        if now.halved_at is None and valid.loss < (recipe.halve_below or 0.0):
+        if now.halved_at is None and valid.loss < (recipe.halve_lr_below_loss or 0.0):
             now.halved_at = now.step
             events.append(RateHalved(now.step))
-        if now.learned_at is None and valid.worst < self._mark():
-            now.learned_at = now.step
+        if now.decay_from is None and valid.worst < self._mark():
+            now.decay_from = now.step
         now.perfect = now.perfect + 1 if valid.error == 0 else 0
         reason = self._reason_to_stop() if now.step < self.steps else None
         if self._in_vain(over=reason is not None or now.step == self.steps):
@@ -214,11 +216,11 @@ class Trainer:
     def _reason_to_stop(self) -> str | None:
         """Why the attempt should end early, if it should."""
         now, recipe = self.progress, self.recipe
-        if now.perfect == recipe.stop_after_perfect:
+        if now.perfect == recipe.stop_after_zero_error:
             return f"no validation error in {now.perfect} evaluations in a row"
-        if recipe.learned_below is not None and now.learned_at is None:
+        if recipe.start_decay_below is not None and now.decay_from is None:
             return None  # a plateau is left or given up; to wait is what its epochs are for
-        since = max(now.better_at, now.learned_at or now.begun)
+        since = max(now.better_at, now.decay_from or now.begun)
         waited = (now.step - since) // self.steps_per_epoch
         if recipe.patience is not None and waited >= recipe.patience:
             return f"no better model in {waited} evaluations in a row"
@@ -227,32 +229,32 @@ class Trainer:
     def _mark(self) -> float:
         """The error below which the rate begins to fall; higher when there is no time left."""
         now, recipe = self.progress, self.recipe
-        over = now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
-        return max(recipe.learned_below or 0.0, recipe.hopeful_below if over else 0.0)
+        over = now.step - now.begun == recipe.decay_step(self.steps_per_epoch)
+        return max(recipe.start_decay_below or 0.0, recipe.decay_anyway_below if over else 0.0)
 
     def _in_vain(self, *, over: bool) -> bool:
         """Whether the attempt has not learned the task well enough, and there is another one."""
         now, recipe = self.progress, self.recipe
-        if recipe.learned_below is None or now.attempt == recipe.attempts:
+        if recipe.start_decay_below is None or now.attempt == recipe.attempts:
             return False
-        if now.learned_at is None:
-            return now.step - now.begun == recipe.fall_step(self.steps_per_epoch)
+        if now.decay_from is None:
+            return now.step - now.begun == recipe.decay_step(self.steps_per_epoch)
         return over and self._leaves_one_behind(now.worst)
 
     def _leaves_one_behind(self, worst: float) -> bool:
         """Whether a model's worst task is not learned well enough for it to be accepted."""
-        bar = self.recipe.accepted_below or self.recipe.learned_below
+        bar = self.recipe.accept_below or self.recipe.start_decay_below
         return bar is not None and worst >= bar
 
     def _attempt_again(self) -> Event:
         now, seed = self.progress, self._next_seed()
         epochs = (now.step - now.begun) // self.steps_per_epoch
         reason = f"not learned in {epochs} epochs"
-        if now.learned_at is not None:
+        if now.decay_from is not None:
             reason = f"still at {now.worst:.1f} % after {epochs} epochs"
         now.attempt += 1
         now.begun = now.step
-        now.halved_at = now.learned_at = None
+        now.halved_at = now.decay_from = None
         now.attempt_best, now.better_at = (101.0, 0.0), now.step
         now.errors = {}
         self._initialise(seed)

@@ -4,7 +4,7 @@
 
     simulator.tell(1, seed=0)                      # one story
     simulator.generate(1, questions=10_000)        # {"train": [...], "valid": [...], "test": [...]}
-    simulator.generate(2, wishes=simulator.Wishes(names=("Ann", "Bob"), story_length=100))
+    simulator.generate(2, options=simulator.StoryOptions(names=("Ann", "Bob"), story_length=100))
 
 A task is a function in `simulator/tasks/` that plays a scene: it lets things happen in a small
 world, tells them in English, and asks what a listener can know from what was told.
@@ -13,37 +13,37 @@ world, tells them in English, and asks what a listener can know from what was to
 import random
 
 from tpr_rnn.data.babi import Story
+from tpr_rnn.data.simulator.options import Cast, StoryOptions, resolve
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.splits import generate_splits, tell_story
 from tpr_rnn.data.simulator.tasks import TASKS
-from tpr_rnn.data.simulator.wishes import Cast, Wishes, grant
 from tpr_rnn.errors import UserError
 
-__all__ = ["TASK_NAMES", "Wishes", "generate", "tell"]
+__all__ = ["TASK_NAMES", "StoryOptions", "generate", "tell"]
 
 TASK_NAMES: dict[int, str] = {number: TASKS[number].name for number in sorted(TASKS)}
 """The number and the official name of each task."""
 
-_OFFICIAL = Wishes()
+_OFFICIAL = StoryOptions()
 
 
-def tell(task: int, *, seed: int, wishes: Wishes = _OFFICIAL) -> Story:
+def tell(task: int, *, seed: int, options: StoryOptions = _OFFICIAL) -> Story:
     """Tell one story of a task; the same seed tells the same story, in every process."""
-    definition, cast = _prepare(task, wishes)
+    definition, cast = _prepare(task, options)
     return tell_story(definition, cast, random.Random(f"task {task}, seed {seed}"))
 
 
 def generate(
-    task: int, *, questions: int = 10_000, seed: int = 0, wishes: Wishes = _OFFICIAL
+    task: int, *, questions: int = 10_000, seed: int = 0, options: StoryOptions = _OFFICIAL
 ) -> dict[str, list[Story]]:
     """Tell a data set in the official layout: keys "train", "valid" and "test".
 
     A tenth of `questions` (rounded up) is for validation, the rest for training; the test set
     has 1,000 questions more, the same ones for any number of `questions`. No story stands in two
-    sets, not even of different seeds, unless a task (with these wishes) has too few for that.
+    sets, not even of different seeds, unless a task (with these options) has too few for that.
     Stories of a length that was wished for stay whole, so that there may be some questions more.
     """
-    definition, cast = _prepare(task, wishes)
+    definition, cast = _prepare(task, options)
     if questions < 2:
         raise UserError(
             f"questions must be 2 or more (one to train on, one to validate on), not {questions}"
@@ -51,8 +51,8 @@ def generate(
     return generate_splits(definition, cast, questions, seed)
 
 
-def _prepare(task: int, wishes: Wishes) -> tuple[Task, Cast]:
+def _prepare(task: int, options: StoryOptions) -> tuple[Task, Cast]:
     if task not in TASKS:
         raise UserError(f"there is no task {task}; the tasks are {min(TASKS)} to {max(TASKS)}")
     definition = TASKS[task]
-    return definition, grant(wishes, definition.needs, f"task {task} ({definition.name})")
+    return definition, resolve(options, definition.needs, f"task {task} ({definition.name})")

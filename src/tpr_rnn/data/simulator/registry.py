@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tpr_rnn.data.simulator.options import Needs
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs
 
 Play = Callable[[Scene], None]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tpr_rnn.data.babi import Question, Story
-from tpr_rnn.data.simulator.wishes import Cast
+from tpr_rnn.data.simulator.options import Cast
 
 # Official stories end with their fifth question, unless their task has a shape of its own.
 QUESTIONS = 5

@@ -4,9 +4,9 @@ import random
 import zlib
 
 from tpr_rnn.data.babi import Story, format_story
+from tpr_rnn.data.simulator.options import Cast
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Cast
 
 TEST_QUESTIONS = 1_000
 

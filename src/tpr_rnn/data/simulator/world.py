@@ -3,7 +3,7 @@
 import random
 from typing import Literal, NamedTuple
 
-from tpr_rnn.data.simulator.wishes import Cast
+from tpr_rnn.data.simulator.options import Cast
 
 Action = Literal["go", "get", "drop", "give"]
 

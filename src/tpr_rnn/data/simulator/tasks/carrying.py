@@ -1,10 +1,10 @@
 """Tasks 5, 7 and 8: who gave what to whom, and what or how much someone carries."""
 
 from tpr_rnn.data.simulator.listener import Listener, Told
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.rounds import play_rounds
 from tpr_rnn.data.simulator.scene import Asked, Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import FRIENDS, NUMBERS, OBJECTS, PEOPLE, ROOMS
 from tpr_rnn.data.simulator.world import Action
 

@@ -2,9 +2,9 @@
 
 import random
 
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 
 PLURALS = {"mouse": "mice", "wolf": "wolves", "cat": "cats", "sheep": "sheep"}
 FEARS_ASKED = 4

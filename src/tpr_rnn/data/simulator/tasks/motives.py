@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from tpr_rnn.data.simulator import english
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.world import Event
 
 

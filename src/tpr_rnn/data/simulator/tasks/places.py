@@ -1,9 +1,9 @@
 """Tasks 4, 17 and 19: places north of each other, shapes beside each other, ways to go."""
 
 from tpr_rnn.data.simulator.maps import DIRECTIONS, Edge, Map, opposite
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import ROOMS, SHAPES
 from tpr_rnn.errors import UserError
 

@@ -1,10 +1,10 @@
 """Tasks 11 to 13: he, she and they, and two who walk together."""
 
 from tpr_rnn.data.simulator import english
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.rounds import RECENT
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import PEOPLE, ROOMS, THEN
 from tpr_rnn.data.simulator.world import World
 

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.scene import QUESTIONS, Asked, Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 
 SMALLEST_FIRST = ("chocolate", "box of chocolates")
 OTHERS = ("box", "chest", "container", "suitcase")

@@ -1,10 +1,10 @@
 """Tasks 1 to 3: where someone or something is, as told in one, two or three sentences."""
 
 from tpr_rnn.data.simulator.listener import Listener, Told
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.rounds import play_rounds
 from tpr_rnn.data.simulator.scene import Asked, Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import OBJECTS, PEOPLE, ROOMS
 
 NAMES = Words(official=PEOPLE, least=1)

@@ -4,10 +4,10 @@ from typing import Literal, NamedTuple
 
 from tpr_rnn.data.simulator import english
 from tpr_rnn.data.simulator.listener import Listener, Told
+from tpr_rnn.data.simulator.options import Needs, Words
 from tpr_rnn.data.simulator.registry import task
 from tpr_rnn.data.simulator.rounds import RECENT, play_rounds
 from tpr_rnn.data.simulator.scene import Asked, Scene
-from tpr_rnn.data.simulator.wishes import Needs, Words
 from tpr_rnn.data.simulator.words import NEIGHBOURS, OBJECTS, PEOPLE, ROOMS, TOWN
 from tpr_rnn.data.simulator.world import Event, World
 

@@ -120,8 +120,8 @@ function annotate() {
   const notes = state.sentences.map(() => ({}));
   const rows = state.sentences.flatMap((text, place) => (text.trim() ? [place] : []));
   trace.sentences.forEach((_, place) => {
-    const answer = trace.question?.along[place].word;
-    const before = trace.question?.along[place - 1]?.word;
+    const answer = trace.question?.over_time[place].word;
+    const before = trace.question?.over_time[place - 1]?.word;
     notes[rows[trace.skipped + place]] = {
       watched: place === now - 1,
       later: place >= now,

@@ -60,8 +60,8 @@ function describe({ sentences, skipped, question }, told) {
     html("span", { class: "reading" }, "read as ", ...Object.entries(PARTS).flatMap(([part, meaning]) =>
       [html("i", { title: meaning }, part), ` ${parts[part].name.text || "–"} `])),
     question && html("span", { class: "reading" }, "asked now, the answer is ",
-      html("b", {}, question.along[told - 1].word),
-      ` (${probability(question.along[told - 1].probability)})`),
+      html("b", {}, question.over_time[told - 1].word),
+      ` (${probability(question.over_time[told - 1].probability)})`),
     cut,
   ].filter(Boolean);
 }

@@ -8,12 +8,12 @@ VARIANTS = {
     "free-keys": {"bounded_keys": "false"},
     "tanh-keys": {"linear_keys": "false"},
     "small-words": {"embedding_scale": "0.01"},
-    "no-dropout": {"symbol_dropout": "0"},
-    "no-focus": {"focus": "0"},
+    "no-dropout": {"sentence_dropout": "0"},
+    "no-error_weighted_share": {"error_weighted_share": "0"},
 }
 
 
-def changes(request: Request) -> list[Job]:
+def recipe_ablation(request: Request) -> list[Job]:
     """One model of all tasks for each seed, with all of our changes and without each of them."""
     chosen = {name for variant in VARIANTS.values() for name in variant} & set(request.settings)
     if chosen:

@@ -16,15 +16,15 @@ from tpr_rnn.data.names import with_names
 from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.models.lstm import LSTMReader
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.training.generalisation import Examiner
 from tpr_rnn.training.presets import preset, preset_name
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig, corpus_for
 
-FAST = {"epochs": "1", "fall_epochs": "0", "batch_size": "64", "warmup_steps": "0"}
+FAST = {"epochs": "1", "decay_epochs": "0", "batch_size": "64", "warmup_steps": "0"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +44,12 @@ class Biased(Model):
         return one_hot(torch.where(disliked, 0, batch.answer), self.config.vocabulary_size).double()
 
 
-def examiner(stories: list[Story], dislikes: str) -> Examiner:
+def evaluator(stories: list[Story], dislikes: str) -> Evaluator:
     vocabulary = build_vocabulary(stories)
     config = BiasedConfig(
-        vocabulary_size=len(vocabulary), words=9, dislikes=vocabulary.number(dislikes)
+        vocabulary_size=len(vocabulary), max_words=9, dislikes=vocabulary.number(dislikes)
     )
-    return Examiner(Reader(Biased(config), vocabulary), StoryCap())
+    return Evaluator(Reader(Biased(config), vocabulary), StoryCap())
 
 
 def about(name: str) -> Story:
@@ -65,7 +65,7 @@ def test_new_names_are_scored_by_task_and_the_questions_about_them_apart() -> No
         Combination("Alex", 6, False): stories[:1],
         Combination("Logan", 1, False): [with_names(about("John"), {"John": "Logan"})],
     }
-    found = examiner([story for part in everything.values() for story in part], "alex").new_names(
+    found = evaluator([story for part in everything.values() for story in part], "alex").new_names(
         everything
     )
     assert found == {
@@ -85,7 +85,7 @@ def test_swapped_names_count_every_question_alike_and_only_tasks_of_the_test() -
     }
     known = [*stories_of[1], *stories_of[4], about("Bill")]
     known += [with_names(about("John"), {"John": "Bill", "Daniel": "Fred"})]
-    assert examiner(known, "fred").swapped_names(stories_of) == {
+    assert evaluator(known, "fred").swapped_names(stories_of) == {
         "plain_error": 25.0,
         "swapped_error": 25.0,
         "per_task": {
@@ -154,7 +154,7 @@ def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> No
     assert json.loads(told.out)["swapped_names"] == result["swapped_names"]
     assert "swapped" in told.err
 
-    alone = train("1", data, tmp_path / "one", attempts="1", learned_below="none")
+    alone = train("1", data, tmp_path / "one", attempts="1", start_decay_below="none")
     assert "swapped_names" not in alone
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "one"), "--data", str(data), "--swap-names"])
@@ -172,7 +172,7 @@ def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> No
 def test_a_run_whose_tasks_make_no_sense_is_refused(tmp_path, tasks) -> None:
     data = write_tasks(tmp_path / "data", [1])
     run = tmp_path / "run"
-    train("1", data, run, attempts="1", learned_below="none")
+    train("1", data, run, attempts="1", start_decay_below="none")
     config = json.loads((run / "config.json").read_text())
     (run / "config.json").write_text(json.dumps(config | {"tasks": tasks}))
     with pytest.raises(UserError, match=r"config.json: 'tasks' is .*such as \[1\]"):

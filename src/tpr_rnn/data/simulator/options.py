@@ -8,7 +8,7 @@ from tpr_rnn.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class StoryOptions:
     """How stories should differ from the official ones; None leaves a thing as it is there."""
 
     names: tuple[str, ...] | None = None
@@ -54,7 +54,7 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Cast:
-    """Who and what appears in a story: the wishes, granted."""
+    """Who and what appears in a story: the options, resolved."""
 
     names: tuple[str, ...]
     pronouns: dict[str, str]
@@ -68,9 +68,9 @@ class Cast:
 _PRONOUNS = {"Mary": "she", "Sandra": "she", "John": "he", "Daniel": "he"}
 
 
-def grant(wishes: Wishes, needs: Needs, task: str) -> Cast:
+def resolve(options: StoryOptions, needs: Needs, task: str) -> Cast:
     """Fill in what was not wished for; a wish that `task` cannot grant is a `UserError`."""
-    names = wishes.names
+    names = options.names
     pronouns = dict(_PRONOUNS)
     if names is not None:
         pairs = [name.partition("/") for name in names]
@@ -79,15 +79,15 @@ def grant(wishes: Wishes, needs: Needs, task: str) -> Cast:
     cast = Cast(
         names=_words("names", names, needs.names, task),
         pronouns=pronouns,
-        objects=_words("objects", wishes.objects, needs.objects, task),
-        places=_words("places", wishes.places, needs.places, task),
-        story_length=wishes.story_length,
-        distractors=needs.distractors or 0 if wishes.distractors is None else wishes.distractors,
+        objects=_words("objects", options.objects, needs.objects, task),
+        places=_words("places", options.places, needs.places, task),
+        story_length=options.story_length,
+        distractors=needs.distractors or 0 if options.distractors is None else options.distractors,
     )
     _check_pronouns(cast, needs.pronouns, task)
     _check_collisions(cast, (*COMMON, *needs.own_words))
-    _check_number("story length", wishes.story_length, 1, needs.story_length, task)
-    _check_number("distractors", wishes.distractors, 0, needs.distractors is not None, task)
+    _check_number("story length", options.story_length, 1, needs.story_length, task)
+    _check_number("distractors", options.distractors, 0, needs.distractors is not None, task)
     return cast
 
 

@@ -11,11 +11,11 @@ from tpr_rnn.data.corpus import Combination
 from tpr_rnn.data.encoding import StoryCap, encode
 from tpr_rnn.data.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.vocabulary import tokenize
+from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.scoring import Scores, score
 
 
-class Examiner:
+class Evaluator:
     """A model with all that scoring it takes."""
 
     def __init__(self, reader: Reader, cap: StoryCap, device: torch.device | None = None) -> None:
@@ -24,7 +24,7 @@ class Examiner:
     def scores(self, stories_of: Mapping[int, Sequence[Story]]) -> Scores:
         """Loss and errors on the stories of some tasks."""
         model = self.reader.model
-        encoded = encode(stories_of, self.reader.vocabulary, model.config.words, self.cap)
+        encoded = encode(stories_of, self.reader.vocabulary, model.config.max_words, self.cap)
         return score(model, encoded, self.device)
 
     def new_names(

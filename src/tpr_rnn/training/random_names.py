@@ -1,4 +1,4 @@
-"""Strangers: batches in which every name is one that the model has never heard.
+"""RandomNames: batches in which every name is one that the model has never heard.
 
 A name means nothing but who bears it. A model that may train the vectors of names writes into them
 what their bearers do in its tasks, and is at a loss when they turn up in others. So with strangers
@@ -22,7 +22,7 @@ NO_ANSWER = -100
 """The answer to a question that does not count; `cross_entropy` leaves it out."""
 
 
-class Strangers:
+class RandomNames:
     """The names among the words of a model that is being trained."""
 
     def __init__(self, vectors: nn.Parameter, names: Int[Tensor, " k"]) -> None:

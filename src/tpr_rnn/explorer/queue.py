@@ -1,4 +1,4 @@
-"""How much is worked on at a time: a few at the desk, some in the queue, no more."""
+"""How much is worked on at a time: a few at the queue, some in the queue, no more."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ class BusyError(Exception):
     """Too many are waiting already."""
 
 
-class Desk:
+class Queue:
     """Where requests wait for the model, so that the network is served meanwhile."""
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """Who is "he"? What models of all tasks take Bill, Fred and Julie for in task 11.
 
-    python -m benchmarks.who_is_he RUN... --data DIR [--split test] [--out FILE.md]
+    python -m benchmarks.pronoun_probe RUN... --data DIR [--split test] [--out FILE.md]
 
 With swapped names task 11 says "he" of Bill and Fred and "she" of Julie. In training nobody does:
 no task that knows these three has a pronoun. For each run this shows which of the two each name is
@@ -20,8 +20,8 @@ from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.scoring import score
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.scoring import score
 from tpr_rnn.models.tpr_rnn import TPRRNN
 from tpr_rnn.training.run_config import RunConfig, corpus_for
 
@@ -42,7 +42,7 @@ def main() -> int:
         if options.out:
             options.out.write_text(page, encoding="utf-8")
     except (UserError, OSError) as error:
-        print(f"who_is_he: {error}", file=sys.stderr)
+        print(f"pronoun_probe: {error}", file=sys.stderr)
         return 2
     return 0
 
@@ -60,7 +60,7 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
         "sentence with he or with she (the difference of the two cosines), and the "
         "error in % on task 11's questions about it. Nothing in training says which "
         "it should be. Made by "
-        f"`python -m benchmarks.who_is_he RUN... --data DIR --split {split}`.",
+        f"`python -m benchmarks.pronoun_probe RUN... --data DIR --split {split}`.",
         "",
         f"| run | {' | '.join(NAMES)} | task {TASK} | the other tasks |",
         "|---" * (len(NAMES) + 3) + "|",
@@ -94,7 +94,7 @@ def he_or_she(reader: Reader) -> dict[str, float]:
         [reader.vocabulary.number(word) for word in tokenize(f"{subject} went to the kitchen")]
         for subject in subjects
     ]
-    padded = [row + [0] * (model.config.words - len(row)) for row in numbers]
+    padded = [row + [0] * (model.config.max_words - len(row)) for row in numbers]
     with torch.no_grad():
         said = model.update.by_name(model.update(model.encoder(torch.tensor(padded))))
     alike = {}
@@ -107,7 +107,7 @@ def he_or_she(reader: Reader) -> dict[str, float]:
 
 def task_errors(reader: Reader, stories: dict[int, list[Story]]) -> dict[int, float]:
     """Errors in percent by task."""
-    data = encode(stories, reader.vocabulary, reader.model.config.words)
+    data = encode(stories, reader.vocabulary, reader.model.config.max_words)
     return score(reader.model, data, torch.device("cpu")).errors
 
 

@@ -1,6 +1,6 @@
 """Some tasks alone in the model of all tasks: a trial that takes a minute instead of half an hour.
 
-    python -m benchmarks.few_tasks --data DIR --tasks 17 --seed 0 --set learning_rate=0.003
+    python -m benchmarks.subset_trial --data DIR --tasks 17 --seed 0 --set learning_rate=0.003
 
 The model has the sizes that it has for all tasks, vocabulary and words of a sentence included; it
 is scored on validation questions only, as they are and with swapped names (of tasks that have
@@ -21,12 +21,12 @@ from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.errors import UserError
-from tpr_rnn.models.scoring import Scores, score
+from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.training.events import Evaluated
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.trainer import Trainer
 
-LENGTH = {"epochs": "400", "fall_epochs": "100", "attempts": "1", "accepted_below": "none"}
+LENGTH = {"epochs": "500", "decay_epochs": "100", "attempts": "1", "accept_below": "none"}
 """Few tasks have short epochs; --set can say otherwise."""
 OUT = Path(__file__).resolve().parents[1] / "results" / "tuning" / "few-tasks.csv"
 HEADINGS = ("tasks", "changed", "seed", "learned_after_epochs", "best_valid_error")
@@ -44,7 +44,7 @@ def main() -> int:
     try:
         line = trial(options.data, options.tasks.split(","), options.seed, tuple(options.set))
     except UserError as error:
-        print(f"few_tasks: {error}", file=sys.stderr)
+        print(f"subset_trial: {error}", file=sys.stderr)
         return 2
     append(options.out, line)
     print(dict(zip(HEADINGS + LAST, line, strict=True)))
@@ -56,7 +56,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     settings = preset("all").with_settings(LENGTH | parse_settings(changes))
-    everything = load_stories(data, "all", fill_gaps=True)
+    everything = load_stories(data, "all", substitute_missing=True)
     vocabulary = build_vocabulary(everything.all_stories())
     words = longest_sentence(everything.all_stories())
 
@@ -69,7 +69,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
 
     cap = settings.recipe.cap
     trainer = Trainer(
-        settings.config(vocabulary_size=len(vocabulary), words=words),
+        settings.config(vocabulary_size=len(vocabulary), max_words=words),
         settings.recipe,
         train=encode(some("train"), vocabulary, words, cap),
         valid=encode(some("valid"), vocabulary, words, cap),
@@ -80,7 +80,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
         if isinstance(event, Evaluated):
             last = event.valid
     cpu_seconds = round(time.process_time() - start)
-    learned = trainer.progress.learned_at
+    learned = trainer.progress.decay_from
     swapped = swap_names(some("valid"))
     return (
         " ".join(tasks),

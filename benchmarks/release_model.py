@@ -1,6 +1,6 @@
 """Put the model of a finished run into the package, with its card.
 
-    python -m benchmarks.ship_model RUN
+    python -m benchmarks.release_model RUN
 
 `tpr-rnn ask`, `evaluate`, `analyze` and `explore` use it where no run is named, and
 `tpr_rnn.load_pretrained()` gives it to a program.
@@ -25,10 +25,10 @@ CARD = """\
 # The model that ships with tpr-rnn
 
 A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its
-run by validation error. `python -m benchmarks.ship_model RUN` put it here; `result.json` is its
+run by validation error. `python -m benchmarks.release_model RUN` put it here; `result.json` is its
 record.
 
-* **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {filled}
+* **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {substituted}
 * **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} of one core.
 * **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
   validation. {trust} With names that a task lacks in training (swapped names, twelve tasks)
@@ -64,7 +64,7 @@ def card(result: dict[str, Any]) -> str:
     """The model card, from the record of the run."""
     errors = {int(task): each["test_error"] for task, each in result["per_task"].items()}
     failed = [str(task) for task, error in errors.items() if error > FAILED_ABOVE]
-    filled = [f"Task {task}: {said}." for task, said in result["filled"].items()]
+    substituted = [f"Task {task}: {said}." for task, said in result["substituted"].items()]
     recipe = result["recipe"]
     rows = [
         f"| {task} {TASK_NAMES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
@@ -78,7 +78,7 @@ def card(result: dict[str, Any]) -> str:
         questions=result["questions"]["train"],
         data=result["data"],
         checksum=result["data_sha256"][:16],
-        filled=" ".join(filled),
+        substituted=" ".join(substituted),
         seed=result["seed"],
         batch=recipe["batch_size"],
         rate=recipe["learning_rate"],
@@ -89,7 +89,7 @@ def card(result: dict[str, Any]) -> str:
         trust=trust,
         swapped=result["swapped_names"]["swapped_error"],
         plain=result["swapped_names"]["plain_error"],
-        words=result["model"]["words"],
+        words=result["model"]["max_words"],
         rows="\n".join(rows),
     )
 
@@ -101,7 +101,7 @@ def main() -> int:
     try:
         ship(options.run, pretrained.DIRECTORY)
     except UserError as error:
-        print(f"ship_model: {error}", file=sys.stderr)
+        print(f"release_model: {error}", file=sys.stderr)
         return 2
     print(f"{pretrained.DIRECTORY}: the model of {options.run}")
     return 0

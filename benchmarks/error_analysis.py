@@ -1,6 +1,6 @@
 """Where models of all tasks err: their wrong answers by task and kind of question.
 
-    python -m benchmarks.where_it_errs RUN... --data DIR [--out FILE.md]
+    python -m benchmarks.error_analysis RUN... --data DIR [--out FILE.md]
 
 A kind is what the answer is, what is asked, how many facts support the answer, or how much was told
 before; of each task those are listed that stand out: twice as often wrong as its average question.
@@ -72,7 +72,7 @@ def mistakes(run: Path, stories: dict[int, list[Story]]) -> np.ndarray:
     """Whether a run answers each question wrongly, in the order of the stories."""
     reader, recipe = Reader.load(run), RunConfig.of(run).settings.recipe
     model = reader.model.eval()
-    data = encode(stories, reader.vocabulary, model.config.words, recipe.cap)
+    data = encode(stories, reader.vocabulary, model.config.max_words, recipe.cap)
     wrong = []
     with torch.no_grad():
         for chosen in np.array_split(np.arange(len(data)), len(data) // 500 + 1):
@@ -112,7 +112,7 @@ def write_page(asked: list[Asked], runs: int) -> str:
         f"Wrong answers of {runs} models of all tasks on the official test files, by task; and "
         "the kinds of question that stand out in it: those at least twice as often answered "
         f"wrongly, {LEAST_WRONG} times a model or more. A word of a question that few questions "
-        "have is '_'. Made by `python -m benchmarks.where_it_errs RUN... --data DIR`.",
+        "have is '_'. Made by `python -m benchmarks.error_analysis RUN... --data DIR`.",
         "",
         "| task | error % | share of all errors % | stands out | of questions % | of errors % |",
         "|---|---|---|---|---|---|",

@@ -1,0 +1,1 @@
+"""How good a model is: scores, probes, and the record of a run."""
