@@ -33,7 +33,7 @@ def handmade_reader(
     size = len(vocabulary)
     config = TPRRNNConfig(
         vocabulary_size=size,
-        max_words=words,
+        max_words=max_words,
         hidden_size=size,
         entity_size=2 * len(entities),
         relation_size=4,

@@ -196,15 +196,15 @@ def check_numbers(reader, story, found) -> None:
     expected = reader.answer(story, found.question.text)
     assert [a.word for a in found.question.answers] == [a.word for a in expected]
     assert found.question.answers[0].probability == pytest.approx(expected[0].probability)
-    for t, answer in enumerate(found.question.without):
+    for t, answer in enumerate(found.question.leave_one_out):
         other = reader.answer(story[:t] + story[t + 1 :], found.question.text)[0]
         assert (answer.word, answer.probability) == (other.word, pytest.approx(other.probability))
-    assert len(found.question.without) == len(story)
-    for t, answer in enumerate(found.question.along):
+    assert len(found.question.leave_one_out) == len(story)
+    for t, answer in enumerate(found.question.over_time):
         earlier = reader.answer(story[: t + 1], found.question.text)[0]
         assert answer.word == earlier.word
         assert answer.probability == pytest.approx(earlier.probability)
-    assert len(found.question.along) == len(story)
+    assert len(found.question.over_time) == len(story)
 
 
 def test_entities_have_the_names_of_their_words(reader) -> None:
@@ -273,7 +273,7 @@ def test_a_question_shows_from_which_sentence_its_answer_came(reader) -> None:
     assert step.retrieved.name == "office"
     best = max(step.origins, key=lambda origin: origin.share)
     assert (best.sentence, best.part, best.share) == (2, "e2", pytest.approx(1))
-    assert [answer.word for answer in found.without] == ["office", "office", "kitchen"]
+    assert [answer.word for answer in found.leave_one_out] == ["office", "office", "kitchen"]
 
 
 def test_what_was_moved_is_traced_to_the_sentence_that_told_it(reader) -> None:

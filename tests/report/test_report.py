@@ -108,7 +108,7 @@ def test_a_changed_preset_is_not_called_by_its_name_alone(runs, out) -> None:
     page = (out / "single-task.md").read_text("utf-8")
     assert "| TPR-RNN (`single, changed`) |" in page
     assert (
-        "`single, changed` is the preset `single` with epochs 3 (not 400), attempts 1 (not 8)."
+        "`single, changed` is the preset `single` with epochs 3 (not 720), attempts 1 (not 8)."
         in page
     )
 

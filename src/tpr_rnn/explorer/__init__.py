@@ -5,8 +5,8 @@ It shows what `analysis.trace` gives and computes nothing of its own.
     service.py      what can be asked, in plain Python: answer, trace, tell, parse, check
     questions.py    questions that fit a story
     messages.py     what goes in and out, as JSON; the OpenAPI description is made of it
-    wording.py      what is wrong with a request, in words
-    protection.py   whom to serve, how much to take, and what a page may do
+    errors.py       what is wrong with a request, in words
+    security.py     whom to serve, how much to take, and what a page may do
     queue.py         how much is worked on at a time
     app.py          the HTTP interface
     server.py       the process: a socket, a browser

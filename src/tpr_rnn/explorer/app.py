@@ -20,7 +20,7 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.schema import Answer
 from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.errors import UserError
-from tpr_rnn.explorer import messages, wording
+from tpr_rnn.explorer import errors, messages
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import Protection
 from tpr_rnn.explorer.service import Service, in_words
@@ -136,7 +136,7 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def refused(_: Request, error: RequestValidationError) -> JSONResponse:
-        return _problem(422, wording.not_as_described(error.errors()[0]))
+        return _problem(422, errors.not_as_described(error.errors()[0]))
 
     @app.exception_handler(HTTPException)
     async def not_there(request: Request, error: HTTPException) -> JSONResponse:

@@ -1,7 +1,7 @@
-"""RandomNames: batches in which every name is one that the model has never heard.
+"""Random names: batches in which every name is one that the model has never heard.
 
 A name means nothing but who bears it. A model that may train the vectors of names writes into them
-what their bearers do in its tasks, and is at a loss when they turn up in others. So with strangers
+what their bearers do in its tasks, and is at a loss when they turn up in others. So with random names
 the vectors of names are drawn once and stay; and in a share of the batches they are drawn anew, for
 that batch alone, so that what a task asks for has to be learned for anybody.
 """

@@ -45,7 +45,7 @@ class Trainer:
         self.device = device or torch.device("cpu")
         if recipe.random_name_share and not len(train.names):
             raise UserError(
-                "random names need names to take the place of, and no training question has any (a word with a "
+                "random names need names, and no training question has any (a word with a "
                 "capital that is not its first); leave random_name_share out"
             )
         self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
