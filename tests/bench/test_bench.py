@@ -26,7 +26,7 @@ def test_the_baseline_is_the_memory_of_the_paper() -> None:
     lengths = torch.tensor([6, 2, 0])
     results = []
     for form in (sequential, tell_released):
-        changes, memory = form(Associations(table / 2, story, 4), lengths=lengths)
+        changes, memory, *_ = form(Associations(table / 2, story, 4), lengths=lengths)
         tensor = densify(memory).tensor
         (gradient,) = torch.autograd.grad((tensor**2).sum() + changes.sum(), table)
         results.append((changes, tensor, gradient))

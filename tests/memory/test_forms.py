@@ -4,19 +4,26 @@ import pytest
 import torch
 from torch import Tensor
 
+from memory.random_stories import (
+    SUBSETS,
+    TOLERANCE,
+    random_associations,
+    random_queries,
+    random_state,
+)
 from tpr_rnn.memory import (
-    OPERATIONS,
     Associations,
     DenseMemory,
     FactoredMemory,
     Memory,
+    Queries,
     densify,
     native,
     parallel,
     read,
     sequential,
 )
-from tpr_rnn.memory.parallel import CHUNK, best_chunk
+from tpr_rnn.memory.parallel import longest_whole
 
 
 @pytest.fixture(autouse=True, params=["native", "torch"])
@@ -28,53 +35,14 @@ def solver(request, monkeypatch) -> None:
         pytest.skip(native.status())
 
 
-SUBSETS = [
-    ("write",),
-    ("backlink",),
-    ("write", "move"),
-    ("write", "backlink"),
-    ("write", "move", "backlink"),
-]
-# Rounding in float64 with keys of length about 1; a wrong term is off by 0.01 or more.
-TOLERANCE = {"rtol": 1e-10, "atol": 1e-12}
-
-
-def random_associations(
-    batch: int, time: int, entity: int, relation: int, seed: int
-) -> Associations:
-    generator = torch.Generator().manual_seed(seed)
-
-    def vectors(size: int) -> Tensor:
-        x = torch.randn(batch, time, size, generator=generator, dtype=torch.float64)
-        return x / size**0.5
-
-    sizes = {"e1": entity, "e2": entity, "r1": relation, "r2": relation, "r3": relation}
-    said = Associations.of(**{name: vectors(size) for name, size in sizes.items()})
-    return said._replace(table=said.table.detach().requires_grad_())
-
-
-def random_state(
-    kind: str, batch: int, entity: int, relation: int, seed: int, operations=OPERATIONS
-) -> Memory | None:
-    generator = torch.Generator().manual_seed(seed)
-
-    def tensor(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
-
-    if kind == "none":
-        return None
-    if kind == "dense":
-        return DenseMemory(tensor(batch, entity, relation, entity))
-    return FactoredMemory(
-        random_associations(batch, 4, entity, relation, seed),
-        tensor(batch, 4, len(operations), entity),
-        operations,
-    )
-
-
-def leaves(associations: Associations, state: Memory | None) -> dict[str, Tensor]:
+def leaves(
+    associations: Associations, state: Memory | None, queries: Queries | None
+) -> dict[str, Tensor]:
     """All that a gradient can flow to."""
     found = {"what is said": associations.table}
+    if queries is not None:
+        named = {"queries": queries.table, "scale": queries.scale, "shift": queries.shift}
+        found |= {name: tensor for name, tensor in named.items() if tensor is not None}
     if isinstance(state, DenseMemory):
         found["the tensor before"] = state.tensor
     elif state is not None:
@@ -82,38 +50,29 @@ def leaves(associations: Associations, state: Memory | None) -> dict[str, Tensor
     return found
 
 
-def outputs_and_gradients(form, associations, *, state, probes, **settings) -> dict[str, Tensor]:
-    """Changes, final memory, reads from it, and the gradient of a mix of them."""
-    changes, memory = form(associations, state=state, **settings)
-    reads = read(memory, *probes)
+def outputs_and_gradients(form, associations, *, state, queries=None, **settings):
+    """Changes, final memory, what queries find, and the gradient of a mix of them."""
+    changes, memory, *found = form(associations, state=state, queries=queries, **settings)
+    results = {"changes": changes, "memory": densify(memory).tensor}
+    if queries is not None:
+        (results["found"],) = found
     generator = torch.Generator().manual_seed(99)
     loss = torch.zeros((), dtype=torch.float64)
-    for output in (changes, densify(memory).tensor, reads):
+    for output in results.values():
         weight = torch.randn(output.shape, generator=generator, dtype=torch.float64)
         loss = loss + (output * weight).sum()
-    inputs = leaves(associations, state)
+    inputs = leaves(associations, state, queries)
     gradients = torch.autograd.grad(loss, list(inputs.values()), allow_unused=True)
-    results = {"recipe-ablation": recipe_ablation, "memory": densify(memory).tensor, "reads": reads}
     for (name, value), gradient in zip(inputs.items(), gradients, strict=True):
         # A story of no sentences uses nothing that is said.
         results[f"gradient of {name}"] = torch.zeros_like(value) if gradient is None else gradient
     return results
 
 
-def assert_same(associations, *, operations, lengths, state, chunk) -> None:
-    batch, entity, relation = (
-        len(associations.story),
-        associations.entity_size,
-        associations.relation_size,
-    )
-    generator = torch.Generator().manual_seed(5)
-    probes = [
-        torch.randn(batch, 3, size, generator=generator, dtype=torch.float64)
-        for size in (entity, relation)
-    ]
-    common = {"state": state, "probes": probes, "operations": operations, "lengths": lengths}
+def assert_same(associations, *, chunk=None, **common) -> None:
     expected = outputs_and_gradients(sequential, associations, **common)
     actual = outputs_and_gradients(parallel, associations, **common, chunk=chunk)
+    assert actual.keys() == expected.keys()
     for name in expected:
         torch.testing.assert_close(
             actual[name],
@@ -133,6 +92,18 @@ def test_parallel_equals_sequential(operations, state, chunk) -> None:
         operations=operations,
         lengths=torch.tensor([13, 0, 1, 7]),
         state=random_state(state, 4, 5, 3, seed=2, operations=operations),
+        queries=random_queries(associations, 40, seed=3),
+        chunk=chunk,
+    )
+
+
+@pytest.mark.parametrize("chunk", [None, 3])
+@pytest.mark.parametrize("state", ["none", "dense", "factored"])
+def test_parallel_equals_sequential_without_queries(state, chunk) -> None:
+    assert_same(
+        random_associations(3, 7, 5, 3, seed=1),
+        lengths=torch.tensor([7, 2, 0]),
+        state=random_state(state, 3, 5, 3, seed=2),
         chunk=chunk,
     )
 
@@ -151,11 +122,11 @@ def test_parallel_equals_sequential(operations, state, chunk) -> None:
     ],
 )
 def test_parallel_equals_sequential_in_awkward_sizes(batch, time, entity, relation, chunk) -> None:
+    associations = random_associations(batch, time, entity, relation, seed=3)
     assert_same(
-        random_associations(batch, time, entity, relation, seed=3),
-        operations=("write", "move", "backlink"),
-        lengths=None,
+        associations,
         state=random_state("dense", batch, entity, relation, seed=11),
+        queries=random_queries(associations, 9, seed=12),
         chunk=chunk,
     )
 
@@ -183,24 +154,19 @@ def test_a_story_may_be_told_in_pieces(form, kind) -> None:
 
 
 def test_a_long_story_goes_in_chunks_and_a_short_one_does_not() -> None:
-    for time in (0, 1, 30, 70):
-        assert best_chunk([time], entity_size=15, relation_size=10) == time
-    for time in (100, 10_000):
-        assert best_chunk([time], entity_size=15, relation_size=10) == CHUNK
+    assert 70 <= longest_whole(entity_size=15, relation_size=10) < 100
     # The larger the memory, the dearer it is to carry along.
-    assert best_chunk([200], entity_size=40, relation_size=20) == 200
-    # One long story among many short ones does not change the way.
-    assert best_chunk([110] + 50 * [10], entity_size=15, relation_size=10) == 110
+    assert 200 <= longest_whole(entity_size=40, relation_size=20) < 1000
 
 
-def test_the_kind_of_the_final_memory() -> None:
-    associations = random_associations(1, 3, 4, 2, seed=7)
-    assert isinstance(parallel(associations)[1], FactoredMemory)
-    assert isinstance(parallel(associations, chunk=2)[1], DenseMemory)
-    dense = random_state("dense", 1, 4, 2, seed=8)
-    assert isinstance(parallel(associations, state=dense)[1], DenseMemory)
-    factored = random_state("factored", 1, 4, 2, seed=8)
-    assert isinstance(parallel(associations, state=factored)[1], FactoredMemory)
+@pytest.mark.parametrize("chunk", [None, 2])
+def test_the_kind_of_the_final_memory_does_not_depend_on_the_length(chunk) -> None:
+    for time in (0, 1, 3, 150):
+        associations = random_associations(1, time, 4, 2, seed=7)
+        assert isinstance(parallel(associations, chunk=chunk)[1], FactoredMemory)
+        for kind in ("dense", "factored"):
+            state = random_state(kind, 1, 4, 2, seed=8)
+            assert isinstance(parallel(associations, state=state, chunk=chunk)[1], DenseMemory)
 
 
 def test_reads_of_either_kind_agree() -> None:
@@ -220,10 +186,9 @@ def test_a_sentence_may_stand_in_many_places() -> None:
     story = torch.tensor([[0, 1, 1, 3, 2], [2, 0, 0, 0, 1], [3, 3, 3, 3, 3]])
     assert_same(
         four._replace(story=story),
-        operations=OPERATIONS,
         lengths=torch.tensor([5, 3, 4]),
         state=None,
-        chunk=None,
+        queries=random_queries(four._replace(story=story), 6, seed=14),
     )
 
 

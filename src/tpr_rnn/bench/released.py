@@ -5,13 +5,16 @@ every story encoded by itself; the batch padded to its longest story; standard c
 optimizer.
 """
 
+from functools import partial
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import Batch, StoryGroup
-from tpr_rnn.memory import OPERATIONS, Associations, DenseMemory, Memory, Operation
+from tpr_rnn.memory import OPERATIONS, Associations, DenseMemory, Memory, Operation, Queries
+from tpr_rnn.memory.queries import walk
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 
 
@@ -20,8 +23,11 @@ def tell_released(
     *,
     operations: tuple[Operation, ...] = OPERATIONS,
     lengths: Int[Tensor, " b"] | None = None,
-) -> tuple[Float[Tensor, "b t o f"], Memory]:
+    queries: Queries | None = None,
+) -> tuple[Float[Tensor, "b t o f"], Memory, Float[Tensor, "b s f"] | None]:
     """The memory as the released code has it: all three operations, from an empty memory.
+
+    It knows one query a story, at its end.
 
     Tensors of order 2 are added up before they become one of order 3, which is what that code does
     to save multiplications.
@@ -42,7 +48,12 @@ def tell_released(
         memory = memory + torch.einsum("be,brf->berf", e1, write + move)
         memory = memory + torch.einsum("be,brf->berf", e2, backlink)
         changes.append(torch.stack((e2 - w_hat, w_hat - m_hat, e1 - b_hat), dim=1))
-    return torch.stack(changes, dim=1), DenseMemory(memory)
+    found = None if queries is None else walk(queries, associations, partial(_retrieve, memory))
+    return torch.stack(changes, dim=1), DenseMemory(memory), found
+
+
+def _retrieve(memory: Tensor, entity: Tensor, relation: Tensor) -> Tensor:
+    return torch.einsum("be,br,berf->bf", entity, relation, memory)  # eq. 17-19
 
 
 class ReleasedStep:

@@ -9,8 +9,9 @@ from tpr_rnn.memory.operations import (
     OperationSpec,
     check_operations,
 )
-from tpr_rnn.memory.parallel import content_weights, is_whole, parallel
-from tpr_rnn.memory.reading import read, row_weights
+from tpr_rnn.memory.parallel import parallel
+from tpr_rnn.memory.queries import Queries, scalar_layer_norm
+from tpr_rnn.memory.reading import content_weights, read, row_weights
 from tpr_rnn.memory.sequential import sequential
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory, densify
 
@@ -24,15 +25,16 @@ __all__ = [
     "Operation",
     "OperationSpec",
     "Parts",
+    "Queries",
     "check_operations",
     "content_weights",
     "densify",
-    "is_whole",
     "key_rows",
     "native",
     "parallel",
     "read",
     "retrieved",
     "row_weights",
+    "scalar_layer_norm",
     "sequential",
 ]

@@ -105,6 +105,26 @@ class KeyRows(NamedTuple):
     read_relation: Float[Tensor, "b k r"]
     content: Float[Tensor, "b k e"]
 
+    def agreement(
+        self, entity: Float[Tensor, "b q e"], relation: Float[Tensor, "b q r"]
+    ) -> Float[Tensor, "b q k"]:
+        """How well each row's key agrees with others: the product of two inner products."""
+        return (entity @ self.source.mT) * (relation @ self.relation.mT)
+
+    def sentence(self, operations: int) -> Int[Tensor, " k"]:
+        """The sentence of each row, where a sentence has so many operations."""
+        return torch.arange(self.source.shape[1], device=self.source.device) // operations
+
+    def agreement_with_earlier(self, operations: int) -> Float[Tensor, "b k k"]:
+        """L: how much of each earlier sentence's change a row reads."""
+        sentence = self.sentence(operations)
+        agreement = self.agreement(self.source, self.read_relation)
+        return agreement * (sentence < sentence.unsqueeze(1))
+
+    def of_stories(self, story: Int[Tensor, " q"]) -> "KeyRows":
+        """The rows of some stories, each as often as it is named."""
+        return KeyRows(*(rows.index_select(0, story) for rows in self))
+
 
 def key_rows(associations: Associations, operations: tuple[Operation, ...]) -> KeyRows:
     """Lay out the operations of each sentence as rows, sentence by sentence."""

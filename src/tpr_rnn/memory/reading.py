@@ -4,7 +4,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tpr_rnn.memory.associations import key_rows
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory
 
 
@@ -27,5 +26,23 @@ def row_weights(
     memory: FactoredMemory, entity: Float[Tensor, "b q e"], relation: Float[Tensor, "b q r"]
 ) -> Float[Tensor, "b q k"]:
     """How much of each row's change a read finds: how well the row's key agrees with ours."""
-    rows = key_rows(memory.associations, memory.operations)
-    return (entity @ rows.source.mT) * (relation @ rows.relation.mT)
+    return memory.rows().agreement(entity, relation)
+
+
+def content_weights(
+    memory: FactoredMemory, weights: Float[Tensor, "b q k"]
+) -> Float[Tensor, "b q k"]:
+    """What was told that a read finds: the weight of each row's content in it.
+
+    With U = (I + L)^-1 C, a weighing a of the changes is one of the contents, a (I + L)^-1. The
+    content of a row is an entity as a sentence told it (none for move, which only passes on), so
+    this looks through every later overwriting and moving. Only for a memory that was empty
+    before the first sentence, and stories without padding.
+
+    Args:
+        memory: the memory after the story.
+        weights: what the reads take of each row's change, as `row_weights` gives it.
+    """
+    upper = memory.rows().agreement_with_earlier(len(memory.operations)).mT
+    found: Tensor = torch.linalg.solve_triangular(upper, weights.mT, upper=True, unitriangular=True)
+    return found.mT

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -15,13 +16,14 @@ from tpr_rnn.memory import (
     OPERATIONS,
     Associations,
     Memory,
+    Queries,
     check_operations,
     densify,
-    is_whole,
     native,
     parallel,
     read,
     retrieved,
+    scalar_layer_norm,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.model import Model, ModelConfig
@@ -90,7 +92,7 @@ class TPRRNN(Model):
         config: TPRRNNConfig,
         *,
         generator: torch.Generator | None = None,
-        tell: Callable[..., tuple[Tensor, Memory]] = parallel,
+        tell: Callable[..., Any] = parallel,
     ) -> None:
         """Make a model with fresh parameters.
 
@@ -146,16 +148,15 @@ class TPRRNN(Model):
         self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup
     ) -> Float[Tensor, "b s f"]:
         """Tell the stories of a group and ask: i1, i2, i3 of each question."""
-        associations = Associations(said, group.story, self.config.entity_size)
-        if self.tell is parallel and native.usable(said) and is_whole(associations, group.lengths):
-            scale, shift = self.norm.parameters() if self.norm else (None, None)
-            return native.walk(
-                associations, asked, group.question, scale, shift, self.operations, group.lengths
-            )
-        _, memory = self.tell(associations, operations=self.operations, lengths=group.lengths)
-        question = self.inference.by_name(embedding(group.question, asked))
-        found = self.infer(memory, question)
-        return torch.stack([found[f"i{step}"] for step in self._steps], dim=1)
+        scale, shift = self.norm.parameters() if self.norm else (None, None)
+        found: Tensor
+        _, _, found = self.tell(
+            Associations(said, group.story, self.config.entity_size),
+            operations=self.operations,
+            lengths=group.lengths,
+            queries=Queries(asked, group.question, group.lengths, scale=scale, shift=shift),
+        )
+        return found
 
     def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
         """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
@@ -207,5 +208,4 @@ class ScalarLayerNorms(nn.Module):
 
     def forward(self, x: Float[Tensor, "b f"], step: int) -> Float[Tensor, "b f"]:
         """Normalise what a step, counted from 1, retrieved; then scale and shift."""
-        normal = torch.layer_norm(x, x.shape[-1:], eps=1e-7)
-        return normal * self.scale[step - 1] + self.shift[step - 1]
+        return scalar_layer_norm(x, self.scale[step - 1], self.shift[step - 1])

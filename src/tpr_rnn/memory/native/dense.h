@@ -10,16 +10,20 @@ template <typename T>
 struct Dense {
   const Shape shape;
   const int64_t keys, entity;  // E * R, and E padded to whole blocks
-  std::vector<T> tensor;       // keys x entity
+  std::vector<T> tensor;       // keys x entity; there once it is loaded
 
   explicit Dense(const Shape& shape)
       : shape(shape),
         keys(shape.entity * shape.relation),
         entity(padded<T>(shape.entity)),
-        tensor(keys * entity),
         key(keys) {}
 
+  int64_t size() const { return keys * shape.entity; }
+
+  void clear() { tensor.assign(keys * entity, T(0)); }
+
   void load(const T* memory) {
+    tensor.resize(keys * entity);
     for (int64_t k = 0; k < keys; ++k)
       std::copy_n(memory + k * shape.entity, shape.entity, &tensor[k * entity]);
   }

@@ -11,8 +11,6 @@
 
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -23,21 +21,14 @@ namespace tpr {
 constexpr int64_t WRITE = 1, MOVE = 2, BACKLINK = 4;
 
 struct Shape {
-  int64_t batch, time, entity, relation, operations, rows_per_sentence, width;
+  int64_t width, entity, relation, operations, rows_per_sentence;
 
-  Shape(const at::Tensor& table, const at::Tensor& story, int64_t entity_size, int64_t operations)
-      : batch(story.size(0)),
-        time(story.size(1)),
+  Shape(int64_t width, int64_t entity_size, int64_t operations)
+      : width(width),
         entity(entity_size),
-        relation((table.size(1) - 2 * entity_size) / 3),
+        relation((width - 2 * entity_size) / 3),
         operations(operations),
-        rows_per_sentence(__builtin_popcountll(operations)),
-        width(table.size(1)) {}
-
-  void check(const at::Tensor& memory) const {
-    TORCH_CHECK(memory.sizes() == at::IntArrayRef({batch, entity, relation, entity}),
-                "a memory of shape ", memory.sizes(), " does not go with these stories");
-  }
+        rows_per_sentence(__builtin_popcountll(operations)) {}
 };
 
 template <typename T>
@@ -70,6 +61,16 @@ struct Rows {
         by_source(capacity),
         by_relation(capacity),
         g_lower(capacity) {}
+
+  // Of row k, by their names.
+  const T* source(int64_t k) const { return &a[k * entity]; }
+  const T* relation_of(int64_t k) const { return &p[k * relation]; }
+  const T* read_relation(int64_t k) const { return &q[k * relation]; }
+  T* change(int64_t k) { return &u[k * entity]; }
+  T* g_change(int64_t k) { return &v[k * entity]; }
+  T* g_source(int64_t k) { return &g_a[k * entity]; }
+  T* g_relation(int64_t k) { return &g_p[k * relation]; }
+  T* g_read_relation(int64_t k) { return &g_q[k * relation]; }
 
   // Take sentences apart; u starts as the content c. Columns behind the last row keep what an
   // earlier story left there: `dots` multiplies them in its last block, and nobody looks.
