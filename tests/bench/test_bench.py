@@ -37,7 +37,9 @@ def test_the_baseline_is_the_memory_of_the_paper() -> None:
 def test_both_sides_answer_the_same_questions(case) -> None:
     (batch,) = case.batches
     plain = without_sharing(batch)
-    assert len(plain.sentences) == batch.groups[0].story.numel() > len(batch.sentences)
+    (group,), (own,) = batch.groups, plain.groups
+    assert len(own.story) == len(batch.answer) > len(group.story)  # it reads for each question
+    assert len(plain.sentences) == own.story.numel() > len(batch.sentences)
     models = [
         TPRRNN(case.config, generator=torch.Generator().manual_seed(0), **tell).double()
         for tell in ({}, {"tell": tell_released})

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch, task_shares
@@ -89,8 +90,9 @@ def test_a_batch_tells_the_stories_that_were_chosen(encoded, groups) -> None:
     row = 0
     for group in batch.groups:
         assert group.story.shape[1] == group.lengths.max()
-        for story, length, question in zip(*group, strict=True):
-            told = [tuple(batch.sentences[i].tolist()) for i in story[:length]]
+        asked_about = zip(group.about, group.position, group.question, strict=True)
+        for story, position, question in asked_about:
+            told = [tuple(batch.sentences[i].tolist()) for i in group.story[story, :position]]
             asked = tuple(batch.questions[question].tolist())
             seen.append((told, asked, batch.answer[row].item(), batch.task[row].item()))
             row += 1
@@ -106,6 +108,36 @@ def test_a_batch_tells_the_stories_that_were_chosen(encoded, groups) -> None:
             )
         )
     assert sorted(seen) == sorted(expected)
+    rows = sum(len(group.story) for group in batch.groups)
+    assert rows == len({int(encoded.start[n]) for n in chosen}) == 2  # each story once
+
+
+def test_a_question_that_begins_elsewhere_has_a_row_of_its_own() -> None:
+    vocabulary = build_vocabulary(STORIES)
+    capped = encode({1: STORIES[:1]}, vocabulary, 4, StoryCap(usual=2))
+    (group,) = make_batch(capped, np.arange(2)).groups
+    assert len(group.story) == 2
+    whole = encode({1: STORIES[:1]}, vocabulary, 4)
+    (group,) = make_batch(whole, np.arange(2)).groups
+    assert len(group.story) == 1
+    assert (group.about.tolist(), group.position.tolist()) == ([0, 0], [1, 3])
+
+
+def test_an_empty_story_shares_the_row_of_the_next_one_and_reads_nothing_of_it() -> None:
+    empty = Story((), (Question("Where is Mary?", "home", 0),))
+    data = encode({1: [empty, *STORIES]}, build_vocabulary(STORIES), 4)
+    (group,) = make_batch(data, np.arange(len(data))).groups
+    assert group.position[0] == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_evaluation_reads_each_story_once(size) -> None:
+    data = encode({1: STORIES * 5, 7: STORIES[1:] * 3}, build_vocabulary(STORIES), 4)
+    batches = list(evaluation_batches(data, size))
+    rows = sum(len(group.story) for batch in batches for group in batch.groups)
+    assert rows == len(set(data.start.tolist())) == 13
+    answers = torch.cat([batch.answer for batch in batches])
+    assert sorted(answers.tolist()) == sorted(data.answer.tolist())
 
 
 def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
@@ -115,6 +147,8 @@ def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
     assert (first == epoch_order(big, seed=3, epoch=0)).all()
     assert (first != epoch_order(big, seed=3, epoch=1)).any()
     assert (first != epoch_order(big, seed=4, epoch=0)).any()
+    same_story = big.start[first][1:] == big.start[first][:-1]
+    assert same_story.sum() == 50  # the two questions of each first story stand together
 
 
 def test_a_task_gets_its_share_of_an_epoch() -> None:

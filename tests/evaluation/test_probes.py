@@ -143,7 +143,7 @@ def test_a_run_with_new_names_has_the_matrix_in_its_result(name, tmp_path, capsy
 
 def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> None:
     data = write_tasks(tmp_path / "data", SWAPS, stories=5)
-    small = {"hidden_size": "8", "entity_size": "8", "learning_rate": "0.006"}
+    small = {"hidden_size": "8", "entity_size": "8", "learning_rate": "0.01"}
     result = train("all", data, tmp_path / "all", **small)
     assert list(result["swapped_names"]["per_task"]) == [str(task) for task in SWAPS]
     assert result["swapped_names"]["plain_error"] != result["swapped_names"]["swapped_error"]

@@ -75,15 +75,19 @@ class ReleasedStep:
 
 
 def without_sharing(batch: Batch) -> Batch:
-    """The same batch with every sentence and question in a row of its own."""
+    """The same batch with a story for each question, and every text in a row of its own."""
     (group,) = batch.groups
+    story, lengths = group.for_each_question()
+    each = torch.arange(len(group.question))
     own = StoryGroup(
-        torch.arange(group.story.numel()).view_as(group.story),
-        group.lengths,
-        torch.arange(len(group.question)),
+        torch.arange(story.numel()).view_as(story),
+        lengths,
+        about=each,
+        position=lengths,
+        question=each,
     )
     return batch._replace(
-        sentences=batch.sentences[group.story.flatten()],
+        sentences=batch.sentences[story.flatten()],
         questions=batch.questions[group.question],
         groups=(own,),
     )

@@ -1,7 +1,11 @@
-"""Batches of questions about stories: seeded, with each different sentence once."""
+"""Batches of stories with questions about them: seeded, with each different sentence once.
+
+Questions that were asked at several places of one story share a row: the story is read once, and
+each question looks at what was read before it.
+"""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +17,21 @@ from tpr_rnn.data.encoding import Encoded
 
 
 class StoryGroup(NamedTuple):
-    """Stories of similar length, padded to the longest of them."""
+    """Stories of similar length, padded to the longest of them, and the questions about them."""
 
     story: Int[Tensor, "b t"]
     """Rows of the batch's table of sentences."""
     lengths: Int[Tensor, " b"]
-    question: Int[Tensor, " b"]
+    about: Int[Tensor, " q"]
+    """The story of each question: a row of `story`."""
+    position: Int[Tensor, " q"]
+    """How many sentences of it come before the question."""
+    question: Int[Tensor, " q"]
     """Rows of the batch's table of questions."""
+
+    def for_each_question(self) -> tuple[Int[Tensor, "q t"], Int[Tensor, " q"]]:
+        """Each question's own copy of its story, and how much of it counts."""
+        return self.story[self.about], self.position
 
 
 class Batch(NamedTuple):
@@ -44,32 +56,42 @@ class Batch(NamedTuple):
 
 
 def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) -> Batch:
-    """The chosen questions as a batch; in `groups` > 1 groups they are sorted by length."""
-    if groups > 1:
-        chosen = chosen[np.argsort(data.length[chosen], kind="stable")]
-    padded = [_pad_stories(data, part) for part in np.array_split(chosen, min(groups, len(chosen)))]
+    """The chosen questions as a batch, their stories in so many groups of similar length.
+
+    Questions that begin to read at the same sentence share their story. Where a cap on the
+    sentences cuts, questions of one story begin at different ones, and each has a row of its own.
+    """
+    begin, about = np.unique(data.start[chosen], return_inverse=True)
+    lengths = np.zeros(len(begin), dtype=np.int64)
+    np.maximum.at(lengths, about, data.length[chosen])
+    by_length = np.argsort(lengths, kind="stable") if groups > 1 else np.arange(len(begin))
+    rows = np.array_split(by_length, max(1, min(groups, len(begin))))
+    padded = [_pad_stories(data, begin[part], lengths[part]) for part in rows]
+    members, place = _members(rows, about)
+    asked = np.concatenate(members)
+    question_rows, question_at = _each_once(data.question[chosen], len(data.questions))
     told = np.concatenate([story.ravel() for story in padded])
     sentence_rows, sentence_at = _each_once(told, len(data.sentences))
-    question_rows, question_at = _each_once(data.question[chosen], len(data.questions))
 
     parts = []
-    cell = row = 0
-    for story in padded:
-        rows = slice(row, row + len(story))
+    cell = 0
+    for story, part, which in zip(padded, rows, members, strict=True):
         parts.append(
             StoryGroup(
                 torch.from_numpy(sentence_at[cell : cell + story.size].reshape(story.shape)),
-                torch.from_numpy(data.length[chosen[rows]]),
-                torch.from_numpy(question_at[rows]),
+                torch.from_numpy(lengths[part]),
+                torch.from_numpy(place[about[which]]),
+                torch.from_numpy(data.length[chosen[which]]),
+                torch.from_numpy(question_at[which]),
             )
         )
-        cell, row = cell + story.size, rows.stop
+        cell += story.size
     return Batch(
         torch.from_numpy(data.sentences[sentence_rows]),
         torch.from_numpy(data.questions[question_rows]),
         tuple(parts),
-        torch.from_numpy(data.answer[chosen]),
-        torch.from_numpy(data.task[chosen]),
+        torch.from_numpy(data.answer[chosen[asked]]),
+        torch.from_numpy(data.task[chosen[asked]]),
     )
 
 
@@ -78,19 +100,23 @@ def epoch_order(
 ) -> Int[np.ndarray, " n"]:
     """The questions of an epoch, in their order: all that is random depends on seed and epoch.
 
-    With `shares` each task gets its share of the epoch: of a task with more than it has questions
-    for, questions come again; of one with less, some are left out. Without, each comes once.
+    What is shuffled is stories: the questions of a story come one after the other, so that most
+    batches read a story once for all of them. With `shares` each task gets its share of the epoch:
+    of a task with more than it has questions for, stories come again; of one with less, some are
+    left out. Without, each comes once.
     """
     random = np.random.default_rng((seed, epoch))
+    stories = _stories(data)
     if shares is None:
-        return random.permutation(len(data))
+        return _questions(*random.permutation(stories, axis=1))
     ends = np.rint(np.cumsum(list(shares.values())) * len(data)).astype(int)
     counts = np.diff(ends, prepend=0)
+    task = data.task[stories[0]]
     chosen = [
-        _repeated(np.flatnonzero(data.task == task), count, random)
-        for task, count in zip(shares, counts.tolist(), strict=True)
+        _repeated(stories[:, task == number], count, random)
+        for number, count in zip(shares, counts.tolist(), strict=True)
     ]
-    return random.permutation(np.concatenate(chosen))
+    return _questions(*random.permutation(np.concatenate(chosen, axis=1), axis=1))
 
 
 def task_shares(
@@ -112,18 +138,57 @@ def task_shares(
 
 
 def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
-    """All questions, stories of similar length together."""
-    by_length = np.argsort(data.length, kind="stable")
-    for begin in range(0, len(by_length), size):
-        yield make_batch(data, by_length[begin : begin + size])
+    """All questions, stories of similar length together, each story read once.
+
+    A batch has about `size` questions: it ends with a story.
+    """
+    first, count = _stories(data)
+    by_length = np.argsort(data.length[first + count - 1], kind="stable")
+    first, count = first[by_length], count[by_length]
+    batch_of = (count.cumsum() - count) // size
+    for number in range(batch_of.max(initial=-1) + 1):
+        members = batch_of == number
+        if members.any():
+            yield make_batch(data, _questions(first[members], count[members]))
+
+
+def _stories(data: Encoded) -> Int[np.ndarray, "2 s"]:
+    """The stories as they are read: for each its first question and how many it has.
+
+    Questions that begin to read at the same sentence belong to one; they stand together.
+    """
+    first = np.flatnonzero(np.diff(data.start, prepend=-1))
+    return np.stack((first, np.diff(first, append=len(data))))
+
+
+def _questions(first: Int[np.ndarray, " s"], count: Int[np.ndarray, " s"]) -> Int[np.ndarray, " n"]:
+    """The questions of some stories, story after story."""
+    ends = count.cumsum()
+    return np.repeat(first - ends + count, count) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def _repeated(
-    numbers: Int[np.ndarray, " n"], count: int, random: np.random.Generator
-) -> Int[np.ndarray, " c"]:
-    """So many of the numbers: each as often as any other, give or take one."""
-    rounds = math.ceil(count / len(numbers))
-    return random.permuted(np.tile(numbers, (rounds, 1)), axis=1).ravel()[:count]
+    stories: Int[np.ndarray, "2 s"], count: int, random: np.random.Generator
+) -> Int[np.ndarray, "2 r"]:
+    """Stories with so many questions in all: each as often as any other, give or take one."""
+    rounds = math.ceil(count / stories[1].sum())
+    drawn = [random.permutation(stories, axis=1) for _ in range(rounds)]
+    first, sizes = np.concatenate(drawn, axis=1) if drawn else stories[:, :0]
+    # The last one may be too long: of it, only the first questions.
+    left = count - (sizes.cumsum() - sizes)
+    kept = left > 0
+    return np.stack((first[kept], np.minimum(sizes, left)[kept]))
+
+
+def _members(
+    rows: Sequence[Int[np.ndarray, " _"]], about: Int[np.ndarray, " n"]
+) -> tuple[list[Int[np.ndarray, " _"]], Int[np.ndarray, " s"]]:
+    """The questions about each group of stories, and the place of each story in its group."""
+    group = np.empty(sum(map(len, rows)), dtype=np.int64)
+    place = np.empty_like(group)
+    for number, part in enumerate(rows):
+        group[part], place[part] = number, np.arange(len(part))
+    return [np.flatnonzero(group[about] == number) for number in range(len(rows))], place
 
 
 def _each_once(
@@ -138,11 +203,12 @@ def _each_once(
     return np.flatnonzero(there), (there.cumsum() - 1)[numbers]
 
 
-def _pad_stories(data: Encoded, chosen: Int[np.ndarray, " n"]) -> Int[np.ndarray, "b t"]:
-    length = data.length[chosen]
-    time = np.arange(length.max(initial=0))
-    told = time < length[:, None]
-    position = np.where(told, data.start[chosen][:, None] + time, 0)
+def _pad_stories(
+    data: Encoded, begin: Int[np.ndarray, " b"], lengths: Int[np.ndarray, " b"]
+) -> Int[np.ndarray, "b t"]:
+    time = np.arange(lengths.max(initial=0))
+    told = time < lengths[:, None]
+    position = np.where(told, begin[:, None] + time, 0)
     if not len(data.told):
         return np.zeros_like(position)
     return np.where(told, data.told[position], 0)

@@ -78,7 +78,7 @@ class LSTMReader(Model):
         texts = torch.cat((batch.sentences, batch.questions))  # each different one once
         vectors = dropout(self.encoder(texts), self.config.sentence_dropout, self.training)
         states = [
-            self._last_state(vectors, _with_question(group, len(batch.sentences)), group.lengths)
+            self._last_state(vectors, _with_question(group, len(batch.sentences)), group.position)
             for group in batch.groups
         ]
         last = dropout(torch.cat(states), self.config.hidden_dropout, self.training)
@@ -97,5 +97,6 @@ class LSTMReader(Model):
 
 def _with_question(group: StoryGroup, sentences: int) -> Int[Tensor, "b _"]:
     """The rows of a story's texts, the question (counted after all sentences) as the last."""
-    rows = torch.cat((group.story, group.story.new_zeros(len(group.story), 1)), dim=1)
-    return rows.scatter(1, group.lengths.unsqueeze(1), (group.question + sentences).unsqueeze(1))
+    story, lengths = group.for_each_question()
+    rows = torch.cat((story, story.new_zeros(len(story), 1)), dim=1)
+    return rows.scatter(1, lengths.unsqueeze(1), (group.question + sentences).unsqueeze(1))

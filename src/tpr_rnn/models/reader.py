@@ -58,7 +58,8 @@ class Reader:
         asked = self.words([self.as_asked(question)])
         whole = torch.arange(len(told)).unsqueeze(0)
         first = torch.zeros(1, dtype=torch.int64)
-        group = StoryGroup(whole, lengths=torch.tensor([len(told)]), question=first)
+        length = torch.tensor([len(told)])
+        group = StoryGroup(whole, length, about=first, position=length, question=first)
         # The answer is what we want to know; nobody looks at what stands in for it.
         batch = Batch(told, asked, (group,), answer=first + UNKNOWN_ANSWER, task=first)
         self.model.eval()

@@ -146,15 +146,17 @@ class TPRRNN(Model):
 
     def _retrieve(
         self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup
-    ) -> Float[Tensor, "b s f"]:
-        """Tell the stories of a group and ask: i1, i2, i3 of each question."""
+    ) -> Float[Tensor, "q s f"]:
+        """Read the stories of a group once and ask: i1, i2, i3 of each question."""
         scale, shift = self.norm.parameters() if self.norm else (None, None)
         found: Tensor
         _, _, found = self.tell(
             Associations(said, group.story, self.config.entity_size),
             operations=self.operations,
             lengths=group.lengths,
-            queries=Queries(asked, group.question, group.lengths, scale=scale, shift=shift),
+            queries=Queries(
+                asked, group.question, group.position, group.about, scale=scale, shift=shift
+            ),
         )
         return found
 
@@ -179,15 +181,16 @@ class TPRRNN(Model):
         if len(batch.groups) != 1:
             raise ValueError("intermediates are for batches of one group; see make_batch")
         (group,) = batch.groups
+        story, lengths = group.for_each_question()
         s = self.encoder(batch.sentences)
         s_q = self.encoder(batch.questions)
-        said = Associations(self.update(s), group.story, self.config.entity_size)
-        associations = said.until(group.lengths)
+        said = Associations(self.update(s), story, self.config.entity_size)
+        associations = said.until(lengths)
         changes, memory = self.tell(associations, operations=self.operations)
         question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
         found = self.infer(memory, question)
         return {
-            "s": s[group.story],
+            "s": s[story],
             **associations.parts()._asdict(),
             **retrieved(associations.parts(), changes, self.operations),
             "F": densify(memory).tensor,
