@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, missing_extra
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Of Okabe and Ito: told apart by everybody."""
@@ -24,9 +24,7 @@ def pyplot(extra: str = "plot") -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        raise UserError(
-            f"pictures need matplotlib; install it with: pip install 'tpr-rnn[{extra}]'"
-        ) from error
+        raise missing_extra("a picture", "matplotlib", extra) from error
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

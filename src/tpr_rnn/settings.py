@@ -1,10 +1,31 @@
-"""Settings that were kept as JSON: none unknown, each of its kind."""
+"""Settings as dataclasses: what each one means, and a check of those that were kept as JSON."""
 
+import ast
+import inspect
 import sys
+import textwrap
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
 from tpr_rnn.errors import UserError
+
+
+def meanings(kind: type) -> dict[str, str]:
+    """What each field of a dataclass means: the docstring that follows it in the source."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        if base.__module__ in sys.stdlib_module_names:  # ABC has no settings
+            continue
+        [definition] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, text in zip(definition.body, definition.body[1:], strict=False):
+            match field, text:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(meaning))),
+                ):
+                    found[name] = " ".join(meaning.split())
+    return found
 
 
 def check_settings(kind: type, settings: Mapping[str, Any], whose: str) -> None:

@@ -1,8 +1,10 @@
 """The command line as a person or a program meets it."""
 
+import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +13,12 @@ import time
 import pytest
 
 from tpr_rnn.cli import main
+from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.models.lstm import LSTMReaderConfig
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.registry import ARCHITECTURES, make_model
+from tpr_rnn.training.presets import FROM_DATA
+from tpr_rnn.training.recipe import Recipe
 
 ONCE = ["--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none"]
 QUICK = ["--set", "epochs=2", *ONCE]
@@ -148,7 +156,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_run(data, tmp_path) -> None:
     while not process.stdout.readline().startswith("step"):
         pass
     process.stdout.close()
-    assert process.wait(timeout=90) == 1
+    assert process.wait(timeout=90) == 141
     assert (tmp_path / "r" / "checkpoint.safetensors").exists()
 
 
@@ -163,11 +171,71 @@ def test_evaluate(trained, data) -> None:
         assert scores["data_sha256"]
 
 
-def test_evaluate_without_data_uses_generated_stories_and_says_so(trained) -> None:
+def test_evaluate_without_data_uses_that_of_the_run_and_says_so(trained, data) -> None:
     done = run("evaluate", str(trained))
     assert done.returncode == 0
-    assert "1000 test questions from generated" in done.stdout
-    assert "It was trained on" in done.stdout
+    assert f"No --data is given: using {data}" in done.stdout
+    assert f"1000 test questions from {data}" in done.stdout
+
+
+def test_evaluate_asks_for_data_where_that_of_the_run_is_gone(trained, tmp_path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"data": "/nonexistent/babi"}))
+    done = run("evaluate", str(copy))
+    assert done.returncode == 2
+    assert "was trained on /nonexistent/babi, which does not exist here; give --data" in done.stderr
+
+
+def test_a_broken_config_is_noticed_by_every_command(trained, tmp_path, capsys) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    (copy / "config.json").write_text('{"task": ')
+    for command in (["ask", "--question", "Where is Mary?"], ["evaluate"], ["analyze"]):
+        with pytest.raises(SystemExit) as end:
+            main([command[0], str(copy), *command[1:]])
+        assert end.value.code == 2
+        assert f"{copy / 'config.json'}:1: not JSON" in capsys.readouterr().err
+
+
+def test_analyze_refuses_a_model_without_a_memory_before_it_reads(trained, tmp_path) -> None:
+    copy = tmp_path / "lstm"
+    shutil.copytree(trained, copy)
+    config = LSTMReaderConfig(vocabulary_size=2, max_words=8)
+    Reader(make_model(config), Vocabulary(["mary"])).save(copy / "model.safetensors")
+    done = run("analyze", str(copy), "--data", str(tmp_path / "nowhere"))
+    assert done.returncode == 2
+    assert "only a TPR-RNN has a memory to look into; this model is an LSTM" in done.stderr
+
+
+def test_output_that_nobody_reads_ends_quietly() -> None:
+    done = run("settings", preexec_fn=_close_the_other_end)
+    assert (done.returncode, done.stderr) == (141, "")
+    done = run("settings", "--json", preexec_fn=_close_the_other_end)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def _close_the_other_end() -> None:
+    """Make standard output a pipe that nobody reads from."""
+    theirs, ours = os.pipe()
+    os.dup2(ours, 1)
+    os.close(theirs)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_full_device_is_named_without_a_number(form) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tpr_rnn", "settings", *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "tpr-rnn: standard output: cannot be written: no space left\n"
 
 
 def test_ask(trained, story) -> None:
@@ -185,7 +253,7 @@ def test_ask(trained, story) -> None:
 def test_an_answer_without_a_story_is_called_a_guess(trained) -> None:
     done = run("ask", str(trained), "--question", "Where is Mary?")
     assert done.returncode == 0
-    assert "No story is told (--story FILE), so this is a guess." in done.stdout
+    assert "There is no story (--story FILE), so this is a guess." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -326,12 +394,15 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["train", "--task", "1", "--set", "learning_rate=inf"], "learning_rate must be"),
         (["train", "--task", "1", "--set", "entity_size=999999999999"], "entity_size must be"),
         (["train", "--task", "1", "--seed", "9" * 30], "the seed must be"),
-        (["train", "--task", "1", "--device", "meta"], "--device meta"),
+        (["train", "--task", "1", "--device", "meta"], "--device is cpu, cuda, cuda:1"),
         (["train", "--task", "9" * 5000], "is no task"),
         (["train", "--out", "TRAINED", "--resume", "--seed", "5"], "has its settings already"),
         (["data", "generate", "--task", "1", "--out", "DATA"], "exists already"),
         (["data", "generate", "--task", "all", "--names", "Ann,Bob", "--out", "NOWHERE"], "task 4"),
-        (["train", "--task", "1", "--device", "toaster"], "--device"),
+        (
+            ["train", "--task", "1", "--device", "toaster"],
+            "--device is cpu, cuda, cuda:1, mps or xpu, not 'toaster'",
+        ),
         (["train", "--task", "1", "--data", "NOWHERE"], "NOWHERE: no such directory"),
         (["train", "--task", "2", "--data", "DATA"], "task 2 has no train"),
         (["train", "--task", "1", "--out", "TRAINED"], "there is a run already"),
@@ -341,6 +412,11 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["evaluate", "TRAINED", "--split", "all"], "split"),
         (["ask", "TRAINED", "--story", "NOWHERE", "--question", "?"], "cannot be read"),
         (["ask", "TRAINED", "--question", "Where is Marry?"], "'marry' (did you mean mary?)"),
+        (["ask", "--question", "Mary is in the garden."], "which ends in ?, not 'Mary is in the"),
+        (["ask", "--question", "Where is Mary? Where is John?"], "takes one question, not"),
+        (["ask", "--question", "Where is Mary?Where is John?"], "takes one question, not"),
+        (["ask", "--question", "Mary is here. Where is she?"], "takes one question, not"),
+        (["settings", "best"], "unknown preset 'best'"),
         (["ask", "TRAINED", "--json"], "--json needs a --question"),
         (["ask", "TRAINED", "--graph", "g.png"], "--graph needs a --question"),
         (["ask", "TRAINED", "--graph", "g.jpg", "--question", "Where is Mary?"], "ends in .png"),
@@ -369,3 +445,62 @@ def test_bad_input_gets_one_message_and_status_2(
     assert "Traceback" not in captured.err
     assert not (tmp_path / "runs").exists()
     assert not (tmp_path / "NOWHERE").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask", "LONG"],
+        ["ask", "TRAINED", "--question", "LONG?"],
+        ["ask", "TRAINED", "--question", "LONG"],
+        ["train", "--task", "LONG"],
+        ["train", "--task", "1", "--seed", "LONG"],
+        ["train", "--task", "1", "--preset", "LONG"],
+        ["train", "--task", "1", "--device", "LONG"],
+        ["train", "--task", "1", "--operations", "LONG"],
+        ["train", "--task", "1", "--set", "LONG"],
+        ["train", "--task", "1", "--set", "LONG=1"],
+        ["train", "--task", "1", "--set", "epochs=LONG"],
+        ["data", "describe", "LONG"],
+        ["sweep", "LONG"],
+        ["sweep", "single-task", "--tasks", "LONG"],
+        ["LONG"],
+    ],
+    ids=" ".join,
+)
+def test_a_long_word_is_shortened(arguments, trained, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = [argument.replace("LONG", "x" * 100_000) for argument in arguments]
+    with pytest.raises(SystemExit) as end:
+        main([str(trained) if argument == "TRAINED" else argument for argument in given])
+    assert end.value.code == 2
+    assert 10 < len(capsys.readouterr().err) < 1000
+
+
+def test_settings_lists_every_setting_with_its_meaning(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["settings", "--json"])
+    rows = json.loads(capsys.readouterr().out)["settings"]
+    by_name = {(row["part"], row["name"]): row for row in rows}
+    for field in dataclasses.fields(Recipe):
+        assert by_name["training", field.name]["default"] == field.default
+    for name, architecture in ARCHITECTURES.items():
+        names = {each for part, each in by_name if part == f"architecture {name}"}
+        fields = {field.name for field in dataclasses.fields(architecture.config)}
+        assert names == fields - set(FROM_DATA)
+    assert all(row["meaning"] for row in rows)
+    assert by_name["training", "batch_size"]["meaning"] == "Questions in a batch."
+
+
+def test_settings_of_a_preset(capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["settings", "lstm", "--json"])
+    assert not end.value.code
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert rows["architecture"]["value"] == "lstm"
+    assert rows["hidden_dropout"]["value"] == 0.2
+    assert rows["hidden_dropout"]["default"] == 0.0
+    assert "entity_size" not in rows
+    with pytest.raises(SystemExit):
+        main(["settings", "lstm"])
+    assert re.search(r"hidden_dropout +│ 0.0 +│ 0.2 ", capsys.readouterr().out)

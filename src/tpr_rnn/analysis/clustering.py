@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from tpr_rnn.analysis.naming import MAJORITY
 from tpr_rnn.analysis.sentences import ASPECTS
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import missing_extra
 
 Vectors = Float[np.ndarray, "n d"]
 
@@ -59,7 +59,7 @@ def agreement(label: Int[np.ndarray, " n"], said: Sequence[Mapping[str, str]]) -
     try:
         from sklearn.metrics import adjusted_mutual_info_score
     except ImportError as error:
-        raise _missing("scikit-learn") from error
+        raise missing_extra("the analysis", "scikit-learn", "analysis") from error
     found = {}
     for aspect in ASPECTS:
         rows = [row for row, text in enumerate(said) if aspect in text]
@@ -98,11 +98,5 @@ def _scipy() -> tuple[Any, Any]:
         from scipy.cluster import hierarchy
         from scipy.spatial.distance import squareform
     except ImportError as error:
-        raise _missing("SciPy") from error
+        raise missing_extra("the analysis", "SciPy", "analysis") from error
     return hierarchy, squareform
-
-
-def _missing(library: str) -> UserError:
-    return UserError(
-        f"the analysis needs {library}; install it with: pip install 'tpr-rnn[analysis]'"
-    )

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import (
-    DataOption,
     JsonOption,
     RunArgument,
-    data_directory,
+    RunDataOption,
+    data_of_run,
+    load_reader,
     print_json,
     run_directory,
 )
@@ -20,7 +21,7 @@ from tpr_rnn.files import make_directory
 def analyze(
     run: RunArgument = None,
     *,
-    data: DataOption = None,
+    data: RunDataOption = None,
     out: Annotated[
         Path | None,
         Parameter(help="Directory for the report; absent: analysis/ in the run's, or here."),
@@ -35,12 +36,11 @@ def analyze(
     json: JsonOption = False,
 ) -> int:
     """Cluster what a model makes of sentences and questions: measure, draw and list it."""
-    from rich.console import Console
     from rich.markdown import Markdown
 
     from tpr_rnn.analysis import report
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.data.corpus import GENERATED
-    from tpr_rnn.models.reader import Reader
     from tpr_rnn.training.run_config import corpus_for
 
     if sample < 2:
@@ -49,9 +49,10 @@ def analyze(
         raise UserError(f"--seed must be 0 or more, not {seed}")
     out = out or (Path() if run is None else run_directory(run)) / "analysis"
     run = run_directory(run)
-    reader = Reader.load(run)
-    directory = data_directory(data)
-    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
+    reader = load_reader(run)
+    _ = reader.memory_model  # another kind of model is refused before anything is read
+    console = Console(to_stderr=json)
+    directory = data_of_run(data, run, console)
     console.print("reading the stories", style="dim")
     corpus, _ = corpus_for(run, directory, [split])
     for task, lack in corpus.missing_files.items():

@@ -1,4 +1,4 @@
-"""`tpr-rnn ask`: tell a trained model a story and ask it questions."""
+"""`tpr-rnn ask`: questions to a trained model about a story."""
 
 import contextlib
 import sys
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import JsonOption, RunArgument, print_json, run_directory
-from tpr_rnn.errors import UserError
+from tpr_rnn.cli.options import JsonOption, RunArgument, load_reader, print_json, run_directory
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.pictures import check_format
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tpr_rnn.analysis.schema import Trace
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.models.reader import Answer, Reader
 
 
@@ -29,7 +28,10 @@ def ask(
     ] = None,
     explain: Annotated[
         bool,
-        Parameter(negative="", help="Say why: what each step found in the memory, and whence."),
+        Parameter(
+            negative="",
+            help="Say why: what each step found in the memory, and which sentence stored it.",
+        ),
     ] = False,
     graph: Annotated[
         Path | None,
@@ -38,30 +40,30 @@ def ask(
     json: JsonOption = False,
 ) -> int:
     """Answer a question about a story, with the likeliest answers and their probabilities."""
-    from rich.console import Console
-
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.data.babi import read_plain_story
-    from tpr_rnn.models.reader import Reader
 
     for option, given in (("--json", json), ("--graph", graph)):
         if given and question is None:
             raise UserError(f"{option} needs a --question")
     if graph is not None:
         check_format(graph)
+    if question is not None:
+        _check_question(question)
     sentences = [] if story is None else read_plain_story(story)
-    reader = Reader.load(run_directory(run))
-    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
+    reader = load_reader(run_directory(run))
+    console = Console(to_stderr=json)
     _check_words(reader, sentences, story)
     if question is None:
         return _prompt(reader, sentences, explain, console)
     answers = reader.answer(sentences, question)
     if len(sentences) > reader.max_sentences:
         console.print(
-            f"The story has {len(sentences)} sentences; the last {reader.max_sentences} "
-            "count, as in training."
+            f"The story has {len(sentences)} sentences; the model reads the last "
+            f"{reader.max_sentences}, as in training."
         )
     if not sentences and not explain:  # an explanation says it itself
-        console.print("No story is told (--story FILE), so this is a guess.")
+        console.print("There is no story (--story FILE), so this is a guess.")
     _show_story(sentences, console)
     console.print(f"  {question}", style="bold")
     _show_answers(answers, console)
@@ -106,6 +108,23 @@ def _show_answers(answers: "list[Answer]", console: "Console") -> None:
         console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}")
 
 
+def _check_question(text: str) -> None:
+    """Refuse what is not one question."""
+    from tpr_rnn.data.babi import split_sentences
+
+    parts = split_sentences(text.strip())
+    if len(parts) > 1 or "?" in text.rstrip("? "):
+        raise UserError(
+            f"--question takes one question, not {quoted(text)}; "
+            "sentences of the story go into the file of --story"
+        )
+    if not text.rstrip().endswith("?"):
+        raise UserError(
+            f"--question takes a question, which ends in ?, not {quoted(text)}; "
+            "sentences of the story go into the file of --story"
+        )
+
+
 def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> None:
     """Refuse a story with unknown words, and say where they stand."""
     for number, sentence in enumerate(sentences, start=1):
@@ -120,8 +139,8 @@ def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Con
 
     console.print(
         "Type a story; a sentence that ends in ? is a question about it.\n"
-        "story shows it, undo takes the last sentence back, new starts over, words lists what the "
-        "model knows, quit ends."
+        "Commands: story shows it, undo removes the last sentence, new starts over, words lists "
+        "the words that the model knows, quit ends."
     )
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (gives the prompt line editing)

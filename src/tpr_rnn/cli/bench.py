@@ -25,11 +25,10 @@ def bench(
     # The profiler, which measures memory, would chatter.
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from rich.console import Console
-
     from tpr_rnn.bench.run import measure_all
+    from tpr_rnn.cli.console import Console
 
-    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
+    console = Console(to_stderr=json)
     if out is not None:
         from tpr_rnn.bench.picture import draw_growth
 

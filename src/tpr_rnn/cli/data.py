@@ -90,9 +90,9 @@ def describe(
     """Show what a directory holds: tasks, questions, vocabulary, lengths, what is missing."""
     from dataclasses import asdict
 
-    from rich.console import Console
     from rich.table import Table
 
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.data.describe import describe as describe_directory
     from tpr_rnn.data.directory import SPLITS
 
@@ -115,12 +115,13 @@ def describe(
             str(each.different_sentences),
             str(each.different_questions),
         )
-    console = Console(stderr=json, highlight=False, markup=False)
+    console = Console(to_stderr=json)
     console.print(table)
     console.print(
         "train, valid, test: questions; vocab: different words, with the padding; W: words of the "
         "longest sentence; told, most: sentences before a question, mean and most; S, Q: different "
-        "sentences and questions."
+        "sentences and questions.",
+        soft_wrap=False,
     )
     for task, missing in substitutes.items():
         if missing == ["valid"]:

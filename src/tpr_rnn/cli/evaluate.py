@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import (
-    DataOption,
     JsonOption,
     RunArgument,
-    data_directory,
+    RunDataOption,
+    data_of_run,
+    load_reader,
     print_json,
     run_directory,
 )
@@ -18,7 +19,7 @@ from tpr_rnn.errors import UserError
 def evaluate(
     run: RunArgument = None,
     *,
-    data: DataOption = None,
+    data: RunDataOption = None,
     split: Annotated[
         Literal["train", "valid", "test"], Parameter(help="Questions to score on.")
     ] = "test",
@@ -32,19 +33,18 @@ def evaluate(
     json: JsonOption = False,
 ) -> int:
     """Score a trained model: the error of each task and the mean over tasks."""
-    from rich.console import Console
-
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.cli.training_view import error_table, new_names_table, swapped_names_table
     from tpr_rnn.data.corpus import GENERATED
     from tpr_rnn.data.swapped_names import SWAPS
     from tpr_rnn.evaluation.probes import Evaluator
-    from tpr_rnn.models.reader import Reader
     from tpr_rnn.training.run_config import RunConfig, corpus_for
 
     run = run_directory(run)
-    reader = Reader.load(run)
+    reader = load_reader(run)
+    console = Console(to_stderr=json)
     config = RunConfig.of(run)
-    directory = data_directory(data)
+    directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
     missing_files = [str(task) for task in SWAPS if task not in corpus.stories]
     if swap_names and missing_files:
@@ -76,10 +76,9 @@ def evaluate(
         result["new_names"] = evaluator.new_names(corpus.combinations)
     if swap_names:
         result["swapped_names"] = evaluator.swapped_names(corpus.split(split))
-    console = Console(stderr=json, highlight=False, soft_wrap=True, markup=False)
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
-        console.print(f"It was trained on {config.data}; add --data to score it there.")
+        console.print(f"It was trained on {config.data}; give --data to score it there.")
     if others:
         console.print(f"without tasks that it was not trained on: {', '.join(map(str, others))}")
     for task, lack in corpus.missing_files.items():

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tpr_rnn.cli.options import RunArgument, run_directory
-from tpr_rnn.errors import UserError
+from tpr_rnn.cli.options import RunArgument, load_reader, run_directory
+from tpr_rnn.errors import missing_extra
 
 
 def explore(
@@ -18,20 +18,16 @@ def explore(
     browser: Annotated[bool, Parameter(help="Open the page in a browser.")] = True,
 ) -> int:
     """Tell a story, ask, and watch the memory think, in a browser on this machine."""
-    from rich.console import Console
+    from tpr_rnn.cli.console import Console
 
-    from tpr_rnn.models.reader import Reader
-
-    console = Console(highlight=False, soft_wrap=True, markup=False)
-    reader = Reader.load(run_directory(run))
-    name = "the model that ships with tpr-rnn" if run is None else run.resolve().name
+    console = Console()
+    reader = load_reader(run_directory(run))
+    name = "the bundled model" if run is None else run.resolve().name
     try:
         from tpr_rnn.explorer.server import serve
         from tpr_rnn.explorer.service import Service
     except ImportError as error:
-        raise UserError(
-            f"the explorer needs {error.name}; install it with: pip install 'tpr-rnn[explore]'"
-        ) from error
+        raise missing_extra("the explorer", error.name or "a library", "explore") from error
 
     def announce(address: str) -> None:
         console.print(f"Exploring {name} at {address} (Ctrl-C ends it)")

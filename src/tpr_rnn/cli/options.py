@@ -6,27 +6,38 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
+if TYPE_CHECKING:
+    from tpr_rnn.cli.console import Console
+    from tpr_rnn.models.reader import Reader
+
+WRONG_INPUT = 2
+"""Exit status where the user's input is wrong."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+BROKEN_PIPE = 141
+"""Exit status where nobody reads the output any more, as in `tpr-rnn settings | head -1`."""
 
 RunArgument = Annotated[
     Path | None,
+    Parameter(help="Run directory, as `tpr-rnn train` makes it; absent: the bundled model."),
+]
+RunDataOption = Annotated[
+    Path | None,
     Parameter(
-        help="Run directory, as `tpr-rnn train` makes it; absent: the model that ships with the "
-        "package."
+        help="Directory of bAbI files; if absent, the directory that the run was trained on."
     ),
 ]
 DataOption = Annotated[
     Path | None,
     Parameter(
-        help="Directory of bAbI files, in any official layout. Absent: that of the environment "
-        "variable TPR_RNN_DATA, else generated stories."
+        help="Directory of bAbI files, in any official layout; if absent, the directory in the "
+        "environment variable TPR_RNN_DATA, else generated stories."
     ),
 ]
 SettingsOption = Annotated[
@@ -37,10 +48,11 @@ SettingsOption = Annotated[
         help="Change one setting, such as learning_rate=0.002; may be given again.",
     ),
 ]
-FillGapsOption = Annotated[
+SubstituteOption = Annotated[
     bool,
     Parameter(
-        negative="", help="Train on generated stories where a task lacks its training file alone."
+        negative="",
+        help="Train on generated stories where only the training file of a task is missing.",
     ),
 ]
 JsonOption = Annotated[
@@ -57,15 +69,17 @@ def parse_settings(given: Iterable[str]) -> dict[str, str]:
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise UserError(f"--set takes NAME=VALUE, such as learning_rate=0.002, not '{setting}'")
+            raise UserError(
+                f"--set takes NAME=VALUE, such as learning_rate=0.002, not {quoted(setting)}"
+            )
         if name in changes:
-            raise UserError(f"{name} is set twice, to {changes[name]} and to {value}")
+            raise UserError(f"{name} is set twice: to {changes[name]} and to {value}")
         changes[name] = value
     return changes
 
 
 def run_directory(given: Path | None) -> Path:
-    """The run that was asked for, also by one of its files, or the one that ships."""
+    """The run that was asked for, also by one of its files, or the bundled one."""
     from tpr_rnn.pretrained import pretrained_run
 
     if given is None:
@@ -77,12 +91,42 @@ def run_directory(given: Path | None) -> Path:
     return given.parent if given.is_file() else given
 
 
+def load_reader(run: Path) -> "Reader":
+    """The model of a run directory; a broken config.json beside it is noticed first."""
+    from tpr_rnn.models.reader import Reader
+    from tpr_rnn.training.run_config import RunConfig
+
+    if (run / "config.json").exists():
+        RunConfig.of(run)
+    return Reader.load(run)
+
+
 def data_directory(given: Path | None) -> Path | None:
     """The directory that was asked for, or None for generated stories."""
     if given is not None:
         return given
     from_environment = os.environ.get("TPR_RNN_DATA")
     return Path(from_environment) if from_environment else None
+
+
+def data_of_run(given: Path | None, run: Path, console: "Console") -> Path | None:
+    """The directory to score or analyse a run on; without `--data` its own, if it still exists."""
+    from tpr_rnn.training.run_config import RunConfig
+
+    own = RunConfig.of(run).data
+    # The bundled model knows only the name of its data, not a place on this machine.
+    if given is not None or own is None or not Path(own).is_absolute():
+        return data_directory(given)
+    if Path(own).is_dir():
+        console.print(f"No --data is given: using {own}, which {run} was trained on.")
+        return Path(own)
+    directory = data_directory(None)
+    if directory is None:
+        raise UserError(
+            f"{run} was trained on {own}, which does not exist here; "
+            "give --data with a directory of bAbI files"
+        )
+    return directory
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -15,15 +15,14 @@ def report(
     ] = None,
 ) -> int:
     """Write tables (Markdown, CSV, LaTeX) and figures of all runs below some directories."""
-    from rich.console import Console
-
+    from tpr_rnn.cli.console import Console
     from tpr_rnn.report.write import write_report
 
     if not directories:
         raise UserError("which runs? give one directory or more, such as runs/single-task")
     out = out or directories[0] / "report"
     written = write_report(directories, out)
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = Console()
     for section in written.sections:
         console.print(f"{section.title}\n" + "\n".join(f"  {line}" for line in section.headlines))
     for path in written.left_out:

@@ -19,7 +19,7 @@ from tpr_rnn.cli.options import (
     parse_settings,
     print_json,
 )
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 SOME_FAILED = 1
 """Exit status when there are runs without a result."""
@@ -114,7 +114,7 @@ def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     numbers = [parse_task(part) for part in parts if part.isdecimal()]
     if len(set(numbers)) < len(parts):
-        raise UserError(f"--tasks takes different numbers, such as 1,19, not '{text}'")
+        raise UserError(f"--tasks takes different numbers, such as 1,19, not {quoted(text)}")
     return tuple(number for number in numbers if number is not None)
 
 

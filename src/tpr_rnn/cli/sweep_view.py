@@ -7,10 +7,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
+from tpr_rnn.cli.console import Console
 from tpr_rnn.experiments.forecast import Forecast
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.worker import (
@@ -32,7 +33,7 @@ class SweepView:
 
     def __init__(self, name: str, jobs: Sequence[Job], workers: int, to_stderr: bool) -> None:
         self.name, self.jobs, self.workers = name, jobs, workers
-        self.console = Console(stderr=to_stderr, highlight=False, soft_wrap=True, markup=False)
+        self.console = Console(to_stderr=to_stderr)
         self.results: dict[Path, dict[str, Any]] = {}
         self.failed: dict[Path, Failed] = {}
         self._waiting = {job.directory: job for job in jobs}

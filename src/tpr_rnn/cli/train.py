@@ -11,9 +11,9 @@ from tpr_rnn.cli.interruption import interruptions
 from tpr_rnn.cli.options import (
     INTERRUPTED,
     DataOption,
-    FillGapsOption,
     JsonOption,
     SettingsOption,
+    SubstituteOption,
     command,
     data_directory,
     parse_settings,
@@ -49,7 +49,7 @@ def train(
     resume: Annotated[
         bool, Parameter(negative="", help="Go on with the run in that directory, if there is one.")
     ] = False,
-    substitute_missing: FillGapsOption = False,
+    substitute_missing: SubstituteOption = False,
     threads: Annotated[
         int | None, Parameter(help="Else 1; a seed repeats for the same number.")
     ] = None,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from tpr_rnn import __version__
+from tpr_rnn.cli.console import Console
 from tpr_rnn.cli.options import command
 from tpr_rnn.data.corpus import GENERATED
 from tpr_rnn.memory import native
@@ -32,7 +32,7 @@ class TrainingView:
 
     def __init__(self, directory: Path, to_stderr: bool) -> None:
         self.directory = directory
-        self.console = Console(stderr=to_stderr, highlight=False, soft_wrap=True, markup=False)
+        self.console = Console(to_stderr=to_stderr)
         self._progress: Progress | None = None
 
     def preparing(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted, shorten
 
 
 class Question(NamedTuple):
@@ -45,7 +45,7 @@ def read_plain_story(path: Path) -> list[str]:
     asked = [sentence for sentence in stories[0].sentences if sentence.endswith("?")]
     if asked:
         raise UserError(
-            f"{path}: a question stands in the story, {_shown(asked[0])}; leave it out, "
+            f"{path}: a question stands in the story, {quoted(asked[0])}; leave it out, "
             "and ask it with --question"
         )
     return list(stories[0].sentences)
@@ -84,7 +84,7 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
         if not _is_number(digits):
             raise UserError(
                 f"{name}:{line_number}: a line starts with its number and a space, "
-                f"as in '1 Mary moved to the bathroom.'; this one is {_shown(line)}"
+                f"as in '1 Mary moved to the bathroom.'; this one is {quoted(line)}"
             )
         number = int(digits)
         if number == 1:
@@ -105,7 +105,7 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
             where = f"{name}:{line_number}"
             questions.append(_parse_question(text, len(sentences), position_of, where))
         elif "?" in text:  # at the end, or before an answer whose tab an editor made into spaces
-            asked = text.partition("?")[0].rstrip()
+            asked = shorten(text.partition("?")[0].rstrip())
             raise UserError(
                 f"{name}:{line_number}: a question without a tab and an answer; "
                 f"expected '{digits} {asked}?<TAB>answer<TAB>supporting line numbers'"
@@ -141,7 +141,7 @@ def _parse_question(text: str, after: int, position_of: dict[int, int], where: s
     if not asked:
         raise UserError(f"{where}: an answer without a question")
     if not answer:
-        raise UserError(f"{where}: the question {_shown(asked)} has no answer after its tab")
+        raise UserError(f"{where}: the question {quoted(asked)} has no answer after its tab")
     if len(rest) > 1:
         raise UserError(
             f"{where}: a question has two tabs at most (question, answer, supports), "
@@ -152,7 +152,7 @@ def _parse_question(text: str, after: int, position_of: dict[int, int], where: s
         position = position_of.get(int(word)) if _is_number(word) else None
         if position is None:
             raise UserError(
-                f"{where}: the support {_shown(word)} points nowhere; "
+                f"{where}: the support {quoted(word)} points nowhere; "
                 "it must be the number of an earlier sentence of the same story"
             )
         supports.append(position)
@@ -177,7 +177,3 @@ def _decoded_lines(path: Path) -> Iterator[str]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")

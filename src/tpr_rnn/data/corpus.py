@@ -10,7 +10,7 @@ from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
 from tpr_rnn.data.simulator import TASK_NAMES, generate
 from tpr_rnn.data.substitutes import fillable, training_stories
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 GENERATED = "generated"
 """The name of the stories that the simulator tells."""
@@ -60,7 +60,7 @@ def parse_task(text: str) -> int | None:
     if text == "all":
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
-        raise UserError(f"'{text}' is no task; expected a number such as 1, or all")
+        raise UserError(f"{quoted(text)} is no task; expected a number such as 1, or all")
     return int(text)
 
 

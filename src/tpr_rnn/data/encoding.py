@@ -13,7 +13,7 @@ from jaxtyping import Int
 from tpr_rnn.data.babi import Story
 from tpr_rnn.data.names import names_in
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 UNKNOWN_ANSWER = -1
 """The number of an answer that is not in the vocabulary: no model of it can ever be right."""
@@ -138,7 +138,7 @@ def word_table(texts: Iterable[str], vocabulary: Vocabulary, words: int) -> Int[
     for row, tokens in enumerate(tokenized):
         if len(tokens) > words:
             raise UserError(
-                f"'{' '.join(tokens)}' has {len(tokens)} words (punctuation counts); "
+                f"{quoted(' '.join(tokens))} has {len(tokens)} words (punctuation counts); "
                 f"the model reads at most {words} in a sentence"
             )
         table[row, : len(tokens)] = [vocabulary.number(token) for token in tokens]

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 PADDING = "<pad>"
 
@@ -69,7 +69,7 @@ class Vocabulary:
         for word in unknown[:MENTIONED]:
             near = self.nearest(word)
             meant = f" (did you mean {', '.join(near)}?)" if near else ""
-            parts.append(f"{word!r}{meant}")
+            parts.append(f"{quoted(word)}{meant}")
         plural = "s" if len(unknown) > 1 else ""
         more = f" and {len(unknown) - MENTIONED} more" if len(unknown) > MENTIONED else ""
         return f"the model has never seen the word{plural} {', '.join(parts)}{more}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
 from tpr_rnn.experiments.grid import Job, Request
@@ -26,5 +26,5 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
 def find_experiment(name: str) -> Callable[[Request], list[Job]]:
     """The experiment of that name: what is asked of it -> its runs."""
     if name not in EXPERIMENTS:
-        raise UserError(f"unknown experiment '{name}'; there are {', '.join(EXPERIMENTS)}")
+        raise UserError(f"unknown experiment {quoted(name)}; there are {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]

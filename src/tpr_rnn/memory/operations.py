@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 Operation = Literal["write", "move", "backlink"]
 Combination = Mapping[str, float]
@@ -120,9 +120,11 @@ def check_operations(names: Iterable[str]) -> tuple[Operation, ...]:
     wanted = list(names)
     for name in wanted:
         if name not in SPECS:
-            raise UserError(f"unknown memory operation '{name}'; there are {', '.join(SPECS)}")
+            raise UserError(
+                f"unknown memory operation {quoted(name)}; there are {', '.join(SPECS)}"
+            )
     if len(set(wanted)) != len(wanted):
-        raise UserError(f"a memory operation is named twice in '{','.join(wanted)}'")
+        raise UserError(f"a memory operation is named twice in {quoted(','.join(wanted))}")
     if not wanted:
         alone = " or ".join(spec.name for spec in SPECS.values() if not spec.needs)
         raise UserError(f"a memory needs at least one operation: {alone}")

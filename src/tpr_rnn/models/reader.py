@@ -15,7 +15,7 @@ from torch import Tensor
 from tpr_rnn.data.batches import Batch, StoryGroup
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_atomically
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
@@ -114,7 +114,8 @@ class Reader:
             words, limit = len(tokenize(text)), self.model.config.max_words
             if not 1 <= words <= limit:
                 raise UserError(
-                    f"'{text}' has {words} words (punctuation counts); the model reads 1 to {limit}"
+                    f"{quoted(text)} has {words} words (punctuation counts); "
+                    f"the model reads 1 to {limit}"
                 )
 
     def _punctuated(self, text: str, mark: str) -> str:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import torch
 
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
@@ -36,7 +36,9 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
 def find_architecture(name: str) -> Architecture:
     """The kind of that name."""
     if name not in ARCHITECTURES:
-        raise UserError(f"unknown architecture '{name}'; there are {', '.join(ARCHITECTURES)}")
+        raise UserError(
+            f"unknown architecture {quoted(name)}; there are {', '.join(ARCHITECTURES)}"
+        )
     return ARCHITECTURES[name]
 
 

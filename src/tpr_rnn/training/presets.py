@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 from tpr_rnn.data.systematic import PLANS
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import TPR_RNN, find_architecture
 from tpr_rnn.settings import check_settings
@@ -59,7 +59,7 @@ class Preset:
                 known = ["architecture", *model_kinds, *recipe_kinds]
                 near = get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                raise UserError(f"unknown setting '{name}'; {hint}")
+                raise UserError(f"unknown setting {quoted(name)}; {hint}")
         return Preset(architecture=architecture, model=model, recipe=replace(self.recipe, **recipe))
 
     def as_json(self) -> dict[str, Any]:
@@ -90,13 +90,13 @@ def _parse(name: str, text: str, kind: Any) -> Any:
     if bool in kinds:
         if text.lower() in ("true", "false"):
             return text.lower() == "true"
-        raise UserError(f"{name} is true or false, not '{text}'")
+        raise UserError(f"{name} is true or false, not {quoted(text)}")
     number = int if int in kinds else float
     try:
         return number(text)
     except ValueError:
         expected = "a whole number" if number is int else "a number"
-        raise UserError(f"{name} is {expected}, not '{text}'") from None
+        raise UserError(f"{name} is {expected}, not {quoted(text)}") from None
 
 
 # What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
@@ -202,7 +202,7 @@ def preset(name: str) -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
         raise UserError(
-            f"unknown preset '{name}'; there are {', '.join(PRESETS)}, and {DEFAULT} for single, "
-            "all or systematic, whichever fits the task"
+            f"unknown preset {quoted(name)}; there are {', '.join(PRESETS)}, and {DEFAULT} for "
+            "single, all or systematic, whichever fits the task"
         )
     return PRESETS[name]

@@ -1,6 +1,7 @@
 """One run from stories to result: prepare, train, survive, score."""
 
 import platform
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from tpr_rnn.data.corpus import Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.swapped_names import SWAPS
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models.reader import Reader
@@ -254,9 +255,9 @@ def _tiny_is_zero() -> Iterator[None]:
 
 
 def _find_device(name: str) -> torch.device:
+    if not re.fullmatch(r"(cpu|cuda|mps|xpu)(:\d{1,4})?", name):
+        raise UserError(f"--device is cpu, cuda, cuda:1, mps or xpu, not {quoted(name)}")
     try:
-        if torch.device(name).type not in ("cpu", "cuda", "mps", "xpu"):
-            raise RuntimeError("expected cpu, cuda, mps or xpu")
         return torch.zeros(1, device=name).device
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
