@@ -1,12 +1,16 @@
 """`tpr-rnn explore`: the process, its socket, and what it says when it cannot start."""
 
+import asyncio
 import builtins
+import errno
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -15,7 +19,7 @@ import pytest
 from analysis.handmade import task_1_reader
 from tpr_rnn import pretrained
 from tpr_rnn.cli import main
-from tpr_rnn.explorer import server
+from tpr_rnn.explorer import connections, server
 from tpr_rnn.explorer.app import PAGE
 from tpr_rnn.models.lstm import LSTMReaderConfig
 from tpr_rnn.models.reader import Reader
@@ -53,6 +57,56 @@ def test_it_serves_until_it_is_interrupted(run) -> None:
             process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
         assert "Traceback" not in process.stderr.read()
+
+
+def test_more_connections_than_descriptors_do_not_stop_it(run) -> None:
+    command = [sys.executable, "-m", "tpr_rnn", "explore", str(run), "--no-browser", "--port", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    few = (64, 64)
+    with (
+        subprocess.Popen(
+            command,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few),
+            **pipes,
+        ) as process,
+        ExitStack() as opened,
+    ):
+        announced = process.stdout.readline()
+        address = re.search(r"http://(127\.0\.0\.1):(\d+)/", announced)
+        try:
+            idle = [
+                opened.enter_context(socket.create_connection((address[1], int(address[2])), 30))
+                for _ in range(200)
+            ]
+            answers = [connection.recv(1000) for connection in idle]  # "" when it is closed
+            refused = [answer for answer in answers if answer.startswith(b"HTTP/1.1 503 ")]
+            assert len(refused) >= 200 - 64
+            assert answers.count(b"") == 200 - len(refused) >= 8
+            assert httpx2.get(f"{address[0]}api/model", timeout=60).status_code == 200
+            assert httpx2.get(address[0]).status_code == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        log = process.stderr.read()
+    assert "Traceback" not in log
+    assert log.count("too many connections are open") == 1
+
+
+def test_descriptors_that_run_out_are_one_line_of_the_log(caplog, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "_logged", {})
+    loop = asyncio.new_event_loop()
+    try:
+        for _ in range(100):
+            none_left = OSError(errno.EMFILE, "Too many open files")
+            connections.on_loop_error(loop, {"message": "accept", "exception": none_left})
+        assert [record.getMessage() for record in caplog.records] == [
+            "no file descriptors are left; waiting until some are closed"
+        ]
+        connections.on_loop_error(loop, {"message": "other", "exception": ValueError("bug")})
+        assert "other" in caplog.text
+    finally:
+        loop.close()
 
 
 def test_a_port_that_is_taken_is_named(run, capsys) -> None:
@@ -100,7 +154,7 @@ def test_without_a_run_it_needs_the_model_that_ships(run, monkeypatch, tmp_path,
     monkeypatch.setattr(pretrained, "DIRECTORY", run)
     assert explore() == 0
     (service,) = served
-    assert service.name == "the model that ships with tpr-rnn"
+    assert service.name == "the bundled model"
     assert service.reader.vocabulary == task_1_reader().vocabulary
 
 
@@ -114,7 +168,7 @@ def test_a_missing_library_is_named_with_the_way_to_install_it(run, monkeypatch,
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert explore(run) == 2
-    message = "the explorer needs uvicorn; install it with: pip install 'tpr-rnn[explore]'"
+    message = "the explorer needs uvicorn; install it with: pip install -e '.[explore]'"
     assert message in capsys.readouterr().err
 
 

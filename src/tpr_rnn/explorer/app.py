@@ -21,6 +21,7 @@ from tpr_rnn.analysis.schema import Answer
 from tpr_rnn.data.simulator import TASK_NAMES
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer import errors, messages
+from tpr_rnn.explorer.connections import OUT_OF_DESCRIPTORS
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import Protection
 from tpr_rnn.explorer.service import Service, in_words
@@ -146,6 +147,12 @@ def _add_refusals(app: FastAPI) -> None:
     @app.exception_handler(BusyError)
     async def busy(_: Request, __: BusyError) -> JSONResponse:
         return _problem(503, "too many are asking at once; try again", {"retry-after": "1"})
+
+    @app.exception_handler(OSError)
+    async def no_descriptors(_: Request, error: OSError) -> JSONResponse:
+        if error.errno not in OUT_OF_DESCRIPTORS:
+            raise error
+        return _problem(503, "too many files are open; try again", {"retry-after": "1"})
 
     @app.exception_handler(ClientDisconnect)
     async def gone(_: Request, __: ClientDisconnect) -> Response:

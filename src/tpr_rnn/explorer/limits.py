@@ -16,6 +16,8 @@ SUGGESTED = 40
 """Questions that are suggested for a story."""
 CORRECTED = 20
 """Unknown words for which known ones are looked up in one request."""
+CONNECTIONS = 256
+"""Connections that are open at a time; a browser opens up to six."""
 WORKING = 1
 """Requests that are worked on at a time: threads of Python would only wait for each other."""
 WAITING = 100

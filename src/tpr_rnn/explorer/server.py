@@ -1,5 +1,6 @@
 """The explorer's process: a socket on this machine, and a browser that looks at it."""
 
+import asyncio
 import errno
 import ipaddress
 import os
@@ -13,6 +14,7 @@ import uvicorn
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer.app import create_app
+from tpr_rnn.explorer.connections import Connection, OneByOne, on_loop_error
 from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
 
@@ -44,12 +46,21 @@ def serve(
     address = f"http://{'127.0.0.1' if everybody else shown}:{listening.getsockname()[1]}/"
     app = create_app(service, None if everybody else {*LOCAL, shown})
     settings = uvicorn.Config(
-        app, log_level="error", access_log=False, timeout_graceful_shutdown=PATIENCE
+        app,
+        http=Connection,
+        log_level="error",
+        access_log=False,
+        timeout_graceful_shutdown=PATIENCE,
     )
     announce(address)
     if browser:  # some browsers return only when they are closed
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    uvicorn.Server(settings).run(sockets=[listening])
+    asyncio.run(_serve(uvicorn.Server(settings), listening))
+
+
+async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
+    asyncio.get_running_loop().set_exception_handler(on_loop_error)
+    await server.serve(sockets=[listening])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -58,7 +69,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise UserError(f"--port must be from 0 (any that is free) to 65535, not {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        return OneByOne(fileno=listening.detach())
     except (OSError, UnicodeError) as error:
         number = error.errno if isinstance(error, OSError) else None
         if number in TAKEN:
