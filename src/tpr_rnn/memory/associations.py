@@ -69,7 +69,7 @@ class Associations(NamedTuple):
     @property
     def memory_shape(self) -> tuple[int, int, int, int]:
         """The axes b e r f of a memory of these stories."""
-        return len(self.story), self.entity_size, self.relation_size, self.entity_size
+        return self.story.shape[0], self.entity_size, self.relation_size, self.entity_size
 
     def said(self) -> Float[Tensor, "b t d"]:
         """What each sentence of each story says."""

@@ -23,7 +23,7 @@ def check_shapes(
     queries: Queries | None,
 ) -> None:
     """Refuse states and queries of other stories, sizes or numbers."""
-    batch = len(associations.story)
+    batch = associations.story.shape[0]
     if lengths is not None and lengths.shape != (batch,):
         raise ValueError(f"there are {batch} stories and {len(lengths)} lengths")
     if state is not None:
@@ -49,14 +49,15 @@ def _check_state(state: Memory, associations: Associations) -> None:
 def _check_queries(queries: Queries, associations: Associations) -> None:
     hops = queries.hops(associations)
     entity, relation = associations.entity_size, associations.relation_size
-    width, count, batch = queries.table.shape[1], len(queries.row), len(associations.story)
+    width, count = queries.table.shape[1], queries.row.shape[0]
+    batch = associations.story.shape[0]
     if hops < 1 or width != entity + hops * relation:
         raise ValueError(
             f"a query of {width} numbers is not an entity of {entity} and relations of {relation}"
         )
     for name in ("position", "story"):
         given = getattr(queries, name)
-        if given is not None and len(given) != count:
+        if given is not None and given.shape != (count,):
             raise ValueError(f"there are {count} queries, but `{name}` is of {len(given)}")
     if queries.story is None and (count % batch if batch else count):
         raise ValueError(f"{count} queries are not the same number for each of {batch} stories")

@@ -140,6 +140,6 @@ def _full_queries(queries: Queries) -> Queries:
 
 def _without_autocast(device: str) -> torch.autocast | nullcontext[None]:
     """Autocast would turn the solve's matrix products into half precision again."""
-    if torch.is_autocast_enabled(device):
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
         return torch.autocast(device, enabled=False)
     return nullcontext()

@@ -48,7 +48,7 @@ def update(
     memory = DenseMemory.zero(associations) if state is None else state
     changes, asked, found = [], [], []
     if queries is not None:
-        queries = queries._replace(story=queries.stories(len(associations.story)))
+        queries = queries._replace(story=queries.stories(associations.story.shape[0]))
         piece_of = (queries.position - 1).clamp(min=0) // pieces.chunk
     for start in range(0, time, pieces.chunk):
         part = associations.between(start, start + pieces.chunk)
@@ -102,7 +102,7 @@ def _ask(
     if queries.story is not None:  # each query is the only one of its own copy of a story
         rows, change = rows.of_stories(queries.story), change.index_select(0, queries.story)
         state = state and DenseMemory(state.tensor.index_select(0, queries.story))
-    each = (len(change), len(queries.row) // max(len(change), 1))
+    each = (change.shape[0], queries.row.shape[0] // max(change.shape[0], 1))
     seen = rows.sentence(len(operations)) < queries.position.view(*each, 1)
 
     def find(entity: Float[Tensor, "q e"], relation: Float[Tensor, "q r"]) -> Tensor:

@@ -46,7 +46,7 @@ class Queries(NamedTuple):
     ) -> "Queries":
         """Queries that are all different."""
         table = torch.cat((entity, relations.flatten(1)), dim=1)
-        row = torch.arange(len(entity), device=entity.device)
+        row = torch.arange(entity.shape[0], device=entity.device)
         return Queries(table, row, position, story, scale, shift)
 
     @staticmethod
@@ -76,8 +76,8 @@ class Queries(NamedTuple):
         """The story of each query."""
         if self.story is not None:
             return self.story
-        every = torch.arange(batch, device=self.row.device)
-        return every.repeat_interleave(len(self.row) // max(batch, 1), output_size=len(self.row))
+        each = self.row.shape[0] // max(batch, 1)
+        return torch.arange(batch, device=self.row.device).repeat_interleave(each)
 
     def chosen(self, which: Int[Tensor, " c"]) -> "Queries":
         """Some of the queries, whose stories are named."""
@@ -99,7 +99,10 @@ def walk(
         associations: what the stories say; only their sizes count.
         find: what the memory holds for an entity (q e) and a relation (q r) of each query.
     """
-    sizes = [associations.entity_size] + [associations.relation_size] * queries.hops(associations)
+    hops = queries.hops(associations)
+    if queries.row.shape[0] == 0:  # second derivatives of some of PyTorch's functions fail here
+        return queries.table.new_empty(0, hops, associations.entity_size)
+    sizes = [associations.entity_size] + [associations.relation_size] * hops
     entity, *relations = embedding(queries.row, queries.table).split(sizes, dim=1)
     found = []
     for hop, relation in enumerate(relations):

@@ -7,6 +7,7 @@ tensor, the same mathematics runs in plain PyTorch; `status` says which it is, a
 import torch
 from jaxtyping import Int
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from tpr_rnn.memory.associations import Associations
 from tpr_rnn.memory.native import build, operator
@@ -20,12 +21,13 @@ def usable(tensor: Tensor) -> bool:
     """Whether the kernel can work on such tensors here and now.
 
     While a graph is traced it can, even if it cannot be compiled: the operator then does the same
-    in plain PyTorch. `torch.func` cannot look into it.
+    in plain PyTorch. `torch.func` and forward-mode derivatives cannot look into it.
     """
     return (
         tensor.device.type == "cpu"
         and tensor.dtype in (torch.float32, torch.float64)
         and not torch._C._are_functorch_transforms_active()
+        and forward_ad._current_level < 0
         and (torch.compiler.is_compiling() or build.load() is None)
     )
 

@@ -73,7 +73,7 @@ def _shapes(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     hops = (asked.shape[1] - entity_size) // relation_size
     change = table.new_empty(*story.shape, operations.bit_count(), entity_size)
     after = table.new_empty(0) if state is None else table.new_empty(state.shape)
-    return change, after, table.new_empty(len(row), hops, entity_size)
+    return change, after, table.new_empty(row.shape[0], hops, entity_size)
 
 
 def _backward_shapes(*inputs: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
