@@ -70,5 +70,5 @@ def test_a_library_that_is_not_there_comes_with_the_way_to_install_it(
     module, work, monkeypatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(UserError, match=r"pip install 'tpr-rnn\[analysis\]'"):
+    with pytest.raises(UserError, match=r"pip install -e '\.\[analysis\]'"):
         work()

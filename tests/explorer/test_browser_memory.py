@@ -8,6 +8,7 @@ from selenium.webdriver.common.keys import Keys
 from analysis.handmade import GAIN, task_1_reader
 from explorer.browser import needs_chromium, served
 from explorer.page import Page
+from tpr_rnn.memory import SPECS
 
 pytestmark = needs_chromium
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
@@ -143,3 +144,22 @@ def test_compare_names_the_pair(page) -> None:
     page.browser.execute_script("document.querySelectorAll('#parts input')[1].click()")
     page.shows("#pair", "0.00 between 2")
     assert "part=e2" in page.browser.current_url
+
+
+def test_operations_have_the_titles_and_colours_of_the_table(page) -> None:
+    page.open(STORY, "Where is Mary?")
+    page.shows("#legend", "what was told")
+    for name, spec in SPECS.items():
+        seen = page.browser.execute_script(
+            "const one = document.querySelector(arguments[0]);"
+            "return [one.innerText, getComputedStyle(one).color]",
+            f"#operations .{name} b",
+        )
+        rgb = ", ".join(str(int(spec.colour[at : at + 2], 16)) for at in (1, 3, 5))
+        assert seen == [spec.title, f"rgb({rgb})"]
+    dash = "return getComputedStyle(document.querySelector(arguments[0])).strokeDasharray"
+    styles = {
+        spec.line: page.browser.execute_script(dash, f"#legend .{name} .line")
+        for name, spec in SPECS.items()
+    }
+    assert len(set(styles.values())) == len(styles) == 3

@@ -19,7 +19,9 @@ from tpr_rnn.explorer.messages import Traced
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
+from tpr_rnn.memory import SPECS
 
+API = ("model", "operations", "answer", "trace", "story", "parse", "check", "questions")
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
 
 
@@ -84,6 +86,17 @@ def test_the_model_is_described(client) -> None:
     assert "<pad>" not in model["words"]
     assert [task["number"] for task in model["tasks"] if task["known"]] == [1]
     assert len(model["tasks"]) == 20
+
+
+def test_the_operations_are_those_of_the_memorys_table(client) -> None:
+    served = client.get("/api/operations").json()["operations"]
+    assert [one["name"] for one in served] == list(SPECS)
+    for one in served:
+        spec = SPECS[one["name"]]
+        for field in ("title", "purpose", "meaning", "colour", "colour_on_dark", "line", "source"):
+            assert one[field] == getattr(spec, field)
+        assert one["relations"] == list(spec.relation)
+    assert {one["name"]: one["needs"] for one in served if one["needs"]} == {"move": ["write"]}
 
 
 def test_a_story_is_told_with_its_true_answers(client) -> None:
@@ -168,7 +181,7 @@ WRONG = {
     "an empty sentence": (422, "sentence 1 is empty; expected some words", {"story": [""]}),
     "wrong type": (422, "body.story", {"story": "Mary left."}),
     "no question": (422, "body.question", {"question": None}),
-    "operation": (422, "'write', 'move' or 'backlink'", {"operations": ["forget"]}),
+    "operation": (422, "'write', 'move'", {"operations": ["forget"]}),
     "field": (422, "body.stroy", {"stroy": []}),
     "markup": (400, "'<script>'", {"question": "<script> ?"}),
 }
@@ -289,10 +302,7 @@ def test_browsers_are_told_to_be_strict(client) -> None:
 
 def test_the_interface_is_described_and_the_description_loads_nothing(client) -> None:
     description = client.get("/api/openapi.json").json()
-    assert set(description["paths"]) == {
-        f"/api/{name}"
-        for name in ("model", "answer", "trace", "story", "parse", "check", "questions")
-    }
+    assert set(description["paths"]) == {f"/api/{name}" for name in API}
     for path in description["paths"].values():
         for operation in path.values():
             assert {"200", "400", "413", "421", "422", "503"} <= set(operation["responses"])

@@ -30,7 +30,7 @@ from tpr_rnn.memory.parallel import longest_whole
 def solver(request, monkeypatch) -> None:
     """Every test runs with the compiled kernel, and again without it."""
     if request.param == "torch":
-        monkeypatch.setattr(native, "usable", lambda tensor: False)
+        monkeypatch.setattr(native, "usable", lambda *_: False)
     elif not native.usable(torch.zeros(1)):
         pytest.skip(native.status())
 

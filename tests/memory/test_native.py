@@ -170,3 +170,10 @@ def test_it_leaves_the_arithmetic_of_the_process_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "True"]
+
+
+@needs_kernel
+def test_an_operation_that_the_kernel_lacks_runs_in_plain_pytorch(monkeypatch) -> None:
+    monkeypatch.setattr(native.operator, "OPERATIONS", ("write", "move"))
+    assert native.usable(torch.zeros(1), ("write",))
+    assert not native.usable(torch.zeros(1), ("write", "backlink"))

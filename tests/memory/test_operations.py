@@ -1,6 +1,4 @@
-"""The table of operations against what the paper and the pages say."""
-
-from importlib.resources import files
+"""The table of operations against what the paper says."""
 
 import pytest
 import torch
@@ -40,10 +38,3 @@ def test_what_was_found_follows_from_the_changes(operations) -> None:
             key = (parts[SPECS[name].source][0, t], parts[relation][0, t])
             expected = torch.einsum("e,r,erf->f", *key, before.tensor[0])
             torch.testing.assert_close(found[SPECS[name].found][0, t], expected)
-
-
-def test_the_explorer_has_their_colours() -> None:
-    style = files("tpr_rnn").joinpath("explorer/page/style/base.css").read_text("utf-8")
-    for spec in SPECS.values():
-        assert f"--{spec.name}: {spec.colour};" in style
-        assert f"--{spec.name}: {spec.colour_on_dark};" in style

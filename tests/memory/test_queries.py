@@ -18,7 +18,7 @@ FORMS = {
 def solver(request, monkeypatch) -> None:
     """With the compiled kernel, and again without it."""
     if request.param == "torch":
-        monkeypatch.setattr(native, "usable", lambda tensor: False)
+        monkeypatch.setattr(native, "usable", lambda *_: False)
     elif not native.usable(torch.zeros(1)):
         pytest.skip(native.status())
 

@@ -9,6 +9,7 @@ from tpr_rnn.analysis.naming import Occurrence, influences, name_vectors
 from tpr_rnn.analysis.schema import Answer, Asked, Origin, Part, Row, Step
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.memory import (
+    SPECS,
     FactoredMemory,
     Memory,
     content_weights,
@@ -17,9 +18,6 @@ from tpr_rnn.memory import (
     row_weights,
 )
 from tpr_rnn.models.reader import Reader
-
-CONTENT = {"write": "e2", "backlink": "e1"}
-"""The part of a sentence that an operation stores; move stores what write has found."""
 
 
 def trace_question(
@@ -112,14 +110,16 @@ def _origins(
     weights: Float[Tensor, "1 1 k"],
     retrieved: Float[Tensor, " f"],
 ) -> tuple[Origin, ...]:
-    """What each told entity contributes, through whatever operations it came here."""
+    """What each told entity contributes, through whatever operations it came here.
+
+    An operation that stores no entity of the sentence (move) only passes on what others told.
+    """
     told = content_weights(memory, weights)
     shares = _shares(told, key_rows(memory.associations, memory.operations).content, retrieved)
     origins = []
     for row, (weight, share) in enumerate(zip(told[0, 0].tolist(), shares, strict=True)):
         sentence, index = divmod(row, len(memory.operations))
-        part = CONTENT.get(memory.operations[index])
-        if part is not None:
+        for part in SPECS[memory.operations[index]].content:
             node = graph.entities.of[sentence, part]
             origins.append(Origin(sentence, part, node, weight, share))
     return tuple(origins)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tpr_rnn.analysis.schema import Asked, Step, Trace
 from tpr_rnn.data.vocabulary import PADDING
+from tpr_rnn.memory import SPECS
 
 WIDTH = 80
 """Columns of a line."""
@@ -176,7 +177,7 @@ def _memory(trace: Trace) -> Iterator[str]:
     yield "What the memory holds"
     yield from _filled(
         "(% of it that the memory gives back, and the sentence that told most of it; earlier: "
-        "what move has kept)",
+        "what it has kept from before)",
         indent=2,
     )
     targets: dict[int, dict[str, str]] = {}
@@ -184,7 +185,7 @@ def _memory(trace: Trace) -> Iterator[str]:
         target = node_name(trace, arrow.target)
         if arrow.strength < 0:
             target = f"the opposite of {target}"
-        if arrow.operation == "move":
+        if SPECS[arrow.operation].needs:  # it stores what another operation has found
             target = f"earlier {target}"
         told = f"{abs(arrow.strength):.0%}, {trace.skipped + arrow.told_by + 1}"
         targets.setdefault(arrow.source, {}).setdefault(target, f"{target} ({told})")

@@ -18,6 +18,9 @@ from tpr_rnn.analysis.naming import (
 )
 from tpr_rnn.analysis.schema import Association, Change, Group, Likeness, Part
 from tpr_rnn.memory import (
+    ENTITIES,
+    RELATIONS,
+    SPECS,
     FactoredMemory,
     Operation,
     content_weights,
@@ -26,12 +29,6 @@ from tpr_rnn.memory import (
     row_weights,
 )
 from tpr_rnn.models import TPRRNN
-
-ENTITIES = ("e1", "e2")
-RELATIONS = ("r1", "r2", "r3")
-KEYS = {"write": ("e1", "r1"), "move": ("e1", "r2"), "backlink": ("e2", "r3")}
-"""The parts of a sentence that each operation uses as source and relation."""
-FOUND = {"write": "w_hat", "move": "m_hat", "backlink": "b_hat"}
 
 HELD = 0.5
 """The memory holds an association while it gives back more than half of it."""
@@ -153,9 +150,9 @@ def changes_by_sentence(graph: Graph, memory: FactoredMemory) -> list[tuple[Chan
     found = retrieved(memory.associations.parts(), memory.change, memory.operations)
     made: list[list[Change]] = [[] for _ in graph.parts]
     for index, operation in enumerate(memory.operations):
-        removed = found[FOUND[operation]][0]
+        removed = found[SPECS[operation].found][0]
         added = removed + memory.change[0, :, index]
-        source, relation = KEYS[operation]
+        source, relation = SPECS[operation].key
         arrows = zip(graph.likenesses(removed), graph.likenesses(added), strict=True)
         for t, (old, new) in enumerate(arrows):
             key = (graph.entities.of[t, source], graph.relations.of[t, relation])
@@ -216,7 +213,7 @@ def _association(
     told_by: int,
 ) -> Association:
     sentence, index = divmod(row, len(operations))
-    source, relation = KEYS[operations[index]]
+    source, relation = SPECS[operations[index]].key
     return Association(
         source=graph.entities.of[sentence, source],
         relation=graph.relations.of[sentence, relation],

@@ -5,16 +5,9 @@ from typing import Any
 
 from tpr_rnn.analysis.explanation import node_name, reasons
 from tpr_rnn.analysis.schema import Association, Trace
+from tpr_rnn.memory import SPECS
 from tpr_rnn.pictures import check_format, pyplot, save_picture
 
-# Safe for the colour-blind, and with a line style each, so that colour is not the only sign.
-STYLES = {
-    "write": ("#0072B2", "solid", "write: what was told"),
-    "move": ("#D55E00", "dashed", "move: what it has kept from before"),
-    "backlink": ("#009E73", "dotted", "backlink: the way back"),
-}
-BENDS = {"write": 0.05, "move": 0.14, "backlink": 0.05}
-"""How far an arrow swerves from the straight line, so that those between two nodes stand apart."""
 FOUND = "#FFF3C4"
 
 WIDTH, GAP, ROW = 10.0, 5.5, 0.55
@@ -41,9 +34,10 @@ def draw_memory(trace: Trace, path: Path) -> None:
     for arrow in arrows:
         if arrow not in loops:
             _draw_arrow(axes, trace, arrow, places, boxes)
-    used = [STYLES[operation] for operation in trace.operations]
-    lines = [plot.Line2D([], [], color=color, linestyle=style) for color, style, _ in used]
-    figure.legend(lines, [label for _, _, label in used], loc="outside lower center", ncols=3)
+    used = [SPECS[operation] for operation in trace.operations]
+    lines = [plot.Line2D([], [], color=spec.colour, linestyle=spec.line) for spec in used]
+    labels = [f"{spec.title}: {spec.meaning}" for spec in used]
+    figure.legend(lines, labels, loc="outside lower center", ncols=3)
     figure.suptitle(_title(trace))
     save_picture(figure, path)
     plot.close(figure)
@@ -128,10 +122,12 @@ def _draw_node(axes: Any, trace: Trace, node: int, loops: list[Association], pla
 def _draw_arrow(
     axes: Any, trace: Trace, arrow: Association, places: dict[int, Place], boxes: dict[int, Any]
 ) -> None:
-    color, style, _ = STYLES[arrow.operation]
+    spec = SPECS[arrow.operation]
     start, end = places[arrow.source], places[arrow.target]
-    # Within a column the straight line runs through the nodes between.
-    bend = BENDS[arrow.operation] + (0.5 if start[0] == end[0] else 0)
+    # Every second operation swerves further from the straight line, so that arrows between two
+    # nodes stand apart. Within a column that line runs through the nodes between.
+    aside = list(SPECS).index(arrow.operation) % 2
+    bend = 0.05 + 0.09 * aside + (0.5 if start[0] == end[0] else 0)
     axes.annotate(
         "",
         xy=end,
@@ -139,8 +135,8 @@ def _draw_arrow(
         arrowprops={
             "arrowstyle": "-|>",
             "connectionstyle": f"arc3,rad={bend}",
-            "color": color,
-            "linestyle": style,
+            "color": spec.colour,
+            "linestyle": spec.line,
             "linewidth": 0.5 + 1.3 * min(abs(arrow.strength), 1.5),
             "patchA": boxes[arrow.source],
             "patchB": boxes[arrow.target],
@@ -153,14 +149,14 @@ def _draw_arrow(
         (start[0] + end[0]) / 2 + bend * (end[1] - start[1]),
         (start[1] + end[1]) / 2 - bend * (end[0] - start[0]),
     )
-    way = 0.42 if arrow.operation == "move" else 0.3
+    way = 0.3 + 0.12 * aside
     x, y = (
         (1 - way) ** 2 * a + 2 * way * (1 - way) * c + way**2 * b
         for a, b, c in zip(start, end, control, strict=True)
     )
     paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
     label = _told_by(trace, arrow)
-    axes.text(x, y, label, color=color, ha="center", va="center", fontsize=8, bbox=paper)
+    axes.text(x, y, label, color=spec.colour, ha="center", va="center", fontsize=8, bbox=paper)
 
 
 def _told_by(trace: Trace, arrow: Association) -> str:

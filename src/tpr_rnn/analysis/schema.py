@@ -129,7 +129,7 @@ class Origin:
 
     sentence: int
     part: str
-    """"e2" (stored by write, perhaps moved since) or "e1" (stored by backlink)."""
+    """"e2", stored by write and perhaps moved since, or "e1", stored by backlink."""
     node: int
     weight: float
     share: float

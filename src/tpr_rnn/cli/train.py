@@ -40,7 +40,7 @@ def train(
     ] = None,
     seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,
     operations: Annotated[
-        str | None, Parameter(help="Memory operations in use, such as write,backlink.")
+        str | None, Parameter(help="Memory operations in use, separated by commas.")
     ] = None,
     settings: SettingsOption = (),
     out: Annotated[

@@ -1,16 +1,20 @@
 """Table 3 of the paper: which memory operations does a task need?"""
 
+from itertools import combinations
+
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.memory import OPERATIONS, SPECS
 from tpr_rnn.models.registry import TPR_RNN
 from tpr_rnn.training.presets import preset, preset_name
 
+FIRST, *OTHERS = OPERATIONS
 VARIANTS = {
-    "W": {"operations": "write"},
-    "W+M": {"operations": "write,move"},
-    "W+B": {"operations": "write,backlink"},
-    "W+M+B": {"operations": "write,move,backlink"},
+    "+".join(SPECS[name].symbol for name in (FIRST, *others)): (FIRST, *others)
+    for count in range(len(OPERATIONS))
+    for others in combinations(OTHERS, count)
 }
+"""W, W+M, W+B and W+M+B: write, alone and with any of the others."""
 
 
 def ablation(request: Request) -> list[Job]:
@@ -20,4 +24,5 @@ def ablation(request: Request) -> list[Job]:
     chosen = preset(preset_name(request.preset, "1")).with_settings(request.settings)
     if chosen.architecture != TPR_RNN:
         raise UserError(f"the ablation is of a memory, which '{chosen.architecture}' lacks")
-    return request.jobs(map(str, request.tasks), VARIANTS)
+    settings = {name: {"operations": ",".join(used)} for name, used in VARIANTS.items()}
+    return request.jobs(map(str, request.tasks), settings)

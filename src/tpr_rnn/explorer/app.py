@@ -24,7 +24,7 @@ from tpr_rnn.explorer import errors, messages
 from tpr_rnn.explorer.connections import OUT_OF_DESCRIPTORS
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import Protection
-from tpr_rnn.explorer.service import Service, in_words
+from tpr_rnn.explorer.service import OPERATIONS, Service, in_words
 
 PAGE = Path(__file__).parent / "page"
 # What an address of the description may answer; 404 and 405 are those of all others.
@@ -69,6 +69,11 @@ def _add_api(app: FastAPI, service: Service) -> None:
     async def model() -> messages.Described:
         """Describe the model: its size, its words, the tasks whose words it knows."""
         return service.description
+
+    @app.get("/api/operations")
+    async def operations() -> messages.Operations:
+        """List the memory's operations: names, meanings, colours."""
+        return OPERATIONS
 
     @app.post("/api/answer")
     async def answer(request: Request, asking: messages.Asking) -> messages.Answered:

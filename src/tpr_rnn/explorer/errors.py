@@ -6,6 +6,7 @@ from typing import Any
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer import limits
 from tpr_rnn.explorer.messages import KnownStory
+from tpr_rnn.memory import SPECS
 
 
 def not_as_described(error: Mapping[str, Any]) -> str:
@@ -22,7 +23,7 @@ def not_as_described(error: Mapping[str, Any]) -> str:
         case "model_attributes_type", ("body",):
             return "expected a JSON object, and the header content-type: application/json"
         case "too_short", ("body", "operations"):
-            return "no operation is left; expected one or more of write, move, backlink"
+            return f"no operation is left; expected one or more of {', '.join(SPECS)}"
         case _, place:
             return f"{'.'.join(map(str, place))}: {error['msg']}"
 

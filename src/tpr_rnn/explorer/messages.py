@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from tpr_rnn.analysis.explanation import Reasons
 from tpr_rnn.analysis.schema import Answer, Trace
 from tpr_rnn.explorer import limits
+from tpr_rnn.memory import SPECS, Operation
 
-Operation = Literal["write", "move", "backlink"]
 Sentence = Annotated[str, Field(min_length=1, max_length=limits.CHARACTERS)]
 Sentences = Annotated[list[Sentence], Field(max_length=limits.SENTENCES)]
-Operations = Annotated[list[Operation], Field(min_length=1, max_length=3)]
+OperationNames = Annotated[list[Operation], Field(min_length=1, max_length=len(SPECS))]
 
 
 class Message(BaseModel):
@@ -33,7 +33,7 @@ class Asking(Message):
     story: Sentences
     """The sentences, in order."""
     question: Sentence
-    operations: Operations | None = None
+    operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
     top: int = Field(5, ge=1, le=limits.ANSWERS)
     """How many answers to give."""
@@ -53,7 +53,7 @@ class Tracing(Message):
 
     story: Sentences
     question: Sentence | None = None
-    operations: Operations | None = None
+    operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
 
 
@@ -156,6 +156,33 @@ class Limits(Message):
     characters: int = limits.CHARACTERS
     text: int = limits.TEXT
     body_bytes: int = limits.BODY
+
+
+class OperationShown(Message):
+    """An operation of the memory: what it is called, what it does, and how to draw it."""
+
+    name: Operation
+    title: str
+    purpose: str
+    """What it does."""
+    meaning: str
+    """What stands in the memory because of it."""
+    colour: str
+    colour_on_dark: str
+    line: Literal["solid", "dashed", "dotted"]
+    source: str
+    """The part of a sentence that is the entity of its key."""
+    relations: tuple[str, ...]
+    """The parts of a sentence of which the relation of its key is made."""
+    needs: tuple[Operation, ...]
+    """It cannot be used without these."""
+
+
+class Operations(Message):
+    """The memory's operations."""
+
+    operations: tuple[OperationShown, ...]
+    """In the order of the memory's table; a model may have been trained with fewer."""
 
 
 class Described(Message):

@@ -14,7 +14,26 @@ from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
 from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.errors import check_sizes
 from tpr_rnn.explorer.questions import FittingQuestions
+from tpr_rnn.memory import SPECS
 from tpr_rnn.models.reader import Answer, Reader
+
+OPERATIONS = messages.Operations(
+    operations=tuple(
+        messages.OperationShown(
+            name=spec.name,
+            title=spec.title,
+            purpose=spec.purpose,
+            meaning=spec.meaning,
+            colour=spec.colour,
+            colour_on_dark=spec.colour_on_dark,
+            line=spec.line,
+            source=spec.source,
+            relations=tuple(spec.relation),
+            needs=tuple(other.name for other in spec.needs),
+        )
+        for spec in SPECS.values()
+    )
+)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from tpr_rnn.memory import native
 from tpr_rnn.memory.associations import Associations, Parts, key_rows, retrieved
 from tpr_rnn.memory.operations import (
+    ENTITIES,
     OPERATIONS,
+    RELATIONS,
     SPECS,
     Operation,
     OperationSpec,
@@ -16,7 +18,9 @@ from tpr_rnn.memory.sequential import sequential
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory, densify
 
 __all__ = [
+    "ENTITIES",
     "OPERATIONS",
+    "RELATIONS",
     "SPECS",
     "Associations",
     "DenseMemory",

@@ -33,10 +33,16 @@ class OperationSpec:
     name: Operation
     title: str
     """For people to read."""
+    symbol: str
+    """The paper's letter for what it adds to the memory (eq. 6)."""
+    purpose: str
+    """What it does, in a few words."""
     meaning: str
     """What stands in the memory because of it, in a few words."""
     colour: str
     colour_on_dark: str
+    line: Literal["solid", "dashed", "dotted"]
+    """The style of its lines in pictures: nobody needs to see colours."""
     source: str
     """The entity of its key."""
     relation: Combination
@@ -46,6 +52,11 @@ class OperationSpec:
     stored: Combination
     """What it stores there: entities of the sentence, or what operations have found."""
     equations: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its key as pictures show it: an entity and, of several relations, the first."""
+        return self.source, next(iter(self.relation))
 
     @property
     def needs(self) -> tuple["OperationSpec", ...]:
@@ -76,9 +87,12 @@ SPECS: Mapping[Operation, OperationSpec] = {
         OperationSpec(
             name="write",
             title="write",
+            symbol="W",
+            purpose="stores what a sentence tells",
             meaning="what was told",
             colour="#0072b2",
             colour_on_dark="#56b4e9",
+            line="solid",
             source="e1",
             relation={"r1": 1.0},
             found="w_hat",
@@ -88,9 +102,12 @@ SPECS: Mapping[Operation, OperationSpec] = {
         OperationSpec(
             name="move",
             title="move",
+            symbol="M",
+            purpose="keeps what it replaces",
             meaning="what it has kept from before",
             colour="#a3427c",
             colour_on_dark="#e59cc8",
+            line="dashed",
             source="e1",
             relation={"r2": 1.0},
             found="m_hat",
@@ -100,9 +117,12 @@ SPECS: Mapping[Operation, OperationSpec] = {
         OperationSpec(
             name="backlink",
             title="backlink",
+            symbol="B",
+            purpose="stores the way back",
             meaning="the way back",
             colour="#5d6874",
             colour_on_dark="#a9b5c1",
+            line="dotted",
             source="e2",
             relation={"r3": 1.0},
             found="b_hat",

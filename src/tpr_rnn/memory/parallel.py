@@ -98,7 +98,7 @@ def parallel(
         said = associations._replace(table=_full(table))
         before = None if state is None else DenseMemory(_full(densify(state).tensor))
         asked = queries and _full_queries(queries)
-        if native.usable(said.table):
+        if native.usable(said.table, operations):
             made = native.update(said, operations, lengths, before, asked, pieces)
         else:
             check_values(associations, lengths, queries)

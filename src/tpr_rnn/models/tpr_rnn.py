@@ -142,7 +142,7 @@ class TPRRNN(Model):
         The kernel reads each story at its own length. Plain PyTorch pads, which groups of stories
         of similar length keep small; the gradient is the same.
         """
-        return 1 if native.usable(self.output) else 3
+        return 1 if native.usable(self.output, self.operations) else 3
 
     def _retrieve(
         self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup

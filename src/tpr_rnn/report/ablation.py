@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from functools import partial
 
-from tpr_rnn.memory import OPERATIONS
+from tpr_rnn.experiments.ablation import VARIANTS
+from tpr_rnn.memory import OPERATIONS, SPECS
 from tpr_rnn.report.figures import draw_ablation
 from tpr_rnn.report.numbers import (
     CONVENTION,
@@ -26,13 +27,6 @@ from tpr_rnn.report.section import (
 )
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
-
-VARIANTS = {
-    "W": ("write",),
-    "W+M": ("write", "move"),
-    "W+B": ("write", "backlink"),
-    "W+M+B": OPERATIONS,
-}
 
 
 def belongs(record: Record, records: Sequence[Record]) -> bool:
@@ -116,6 +110,7 @@ def ablation(records: Sequence[Record]) -> Section:
     """The section about runs without some operation."""
     groups = group_records(records)
     note = filled_note(groups)
+    letters = ", ".join(f"{SPECS[name].symbol}: {SPECS[name].title}" for name in OPERATIONS)
     parts: list[str | Table | Figure] = []
     headlines: list[str] = []
     missing: dict[str, dict[int, list[int]]] = {}
@@ -147,7 +142,7 @@ def ablation(records: Sequence[Record]) -> Section:
         "## Missing runs",
         missing_note(missing),
         "## How to read it",
-        "W: write, M: move, B: backlink. A task counts as failed if its mean error over seeds is "
+        f"{letters}. A task counts as failed if its mean error over seeds is "
         f"over {FAILED_ABOVE:g} %. The paper's Table 3 has no row for W+M+B.",
         CONVENTION,
     ]

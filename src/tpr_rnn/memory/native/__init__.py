@@ -17,14 +17,15 @@ from tpr_rnn.memory.queries import Queries
 from tpr_rnn.memory.states import DenseMemory
 
 
-def usable(tensor: Tensor) -> bool:
-    """Whether the kernel can work on such tensors here and now.
+def usable(tensor: Tensor, operations: tuple[Operation, ...] = operator.OPERATIONS) -> bool:
+    """Whether the kernel can work on such tensors, with these operations, here and now.
 
     While a graph is traced it can, even if it cannot be compiled: the operator then does the same
     in plain PyTorch. `torch.func` and forward-mode derivatives cannot look into it.
     """
     return (
-        tensor.device.type == "cpu"
+        set(operations) <= set(operator.OPERATIONS)
+        and tensor.device.type == "cpu"
         and tensor.dtype in (torch.float32, torch.float64)
         and not torch._C._are_functorch_transforms_active()
         and forward_ad._current_level < 0

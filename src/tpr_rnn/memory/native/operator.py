@@ -12,7 +12,7 @@ from torch import Tensor
 from tpr_rnn.memory import plain
 from tpr_rnn.memory.associations import Associations
 from tpr_rnn.memory.native import build
-from tpr_rnn.memory.operations import SPECS, Operation
+from tpr_rnn.memory.operations import Operation
 from tpr_rnn.memory.queries import Queries
 from tpr_rnn.memory.states import DenseMemory
 
@@ -31,9 +31,13 @@ TABLE, STATE, ASKED, SCALE, SHIFT = 0, 3, 4, 8, 9
 """The inputs that have gradients."""
 
 
+OPERATIONS: tuple[Operation, ...] = ("write", "move", "backlink")
+"""Those that the kernel knows (see rows.h), in the order of its bits."""
+
+
 def mask(operations: tuple[Operation, ...]) -> int:
     """The operations as the kernel wants them: a bit each."""
-    return sum(1 << bit for bit, name in enumerate(SPECS) if name in operations)
+    return sum(1 << OPERATIONS.index(name) for name in operations)
 
 
 def _update(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -118,7 +122,7 @@ def _plain(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
         queries = Queries(asked, row, position, about, scale, shift)
     made = plain.update(
         Associations(table, story, entity_size),
-        tuple(name for bit, name in enumerate(SPECS) if operations >> bit & 1),
+        tuple(name for bit, name in enumerate(OPERATIONS) if operations >> bit & 1),
         lengths,
         None if state is None else DenseMemory(state),
         queries,

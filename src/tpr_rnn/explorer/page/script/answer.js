@@ -1,33 +1,22 @@
 // The answer, the next best ones, the truth where it is known, and the switches of the memory.
 
 import { byId, html, probability, set } from "./dom.js";
+import { classOf, operations, switchedOff } from "./operations.js";
 
-const GOOD_FOR = {
-  write: "stores what a sentence tells",
-  move: "keeps what it replaces",
-  backlink: "stores the way back",
-};
-
-/** The operations to switch off if that can be, else null: move needs write, and one must stay. */
-export function permitted(off, operations) {
-  const gone = operations.filter((name) =>
-    off.includes(name) || (name === "move" && off.includes("write")));
-  return gone.length < operations.length ? gone : null;
-}
-
-/** The switches; `onSwitch(operation, on)`. */
-export function createOperations(operations, onSwitch) {
+/** The switches of the operations in use; `onSwitch(name, on)`. */
+export function createSwitches(used, onSwitch) {
   const switches = {};
-  for (const operation of operations) {
-    const box = html("input", { type: "checkbox", onchange: () => onSwitch(operation, box.checked) });
-    switches[operation] = box;
-    byId("operations").append(html("label", { class: operation }, box,
-      html("span", {}, html("b", {}, operation), html("small", {}, GOOD_FOR[operation]))));
+  for (const name of used) {
+    const { title, purpose } = operations[name];
+    const box = html("input", { type: "checkbox", onchange: () => onSwitch(name, box.checked) });
+    switches[name] = box;
+    byId("operations").append(html("label", { class: classOf(name) }, box,
+      html("span", {}, html("b", {}, title), html("small", {}, purpose))));
   }
   return (off) => {
-    for (const [operation, box] of Object.entries(switches)) {
-      box.checked = !off.includes(operation);
-      const last = box.checked && !permitted([...off, operation], operations);
+    for (const [name, box] of Object.entries(switches)) {
+      box.checked = !off.includes(name);
+      const last = box.checked && !switchedOff([...off, name], used);
       set(box, { disabled: last, title: last ? "One operation must stay on" : null });
     }
   };
@@ -61,7 +50,8 @@ export function showAnswer(asked, truth, whole, off) {
 
 function describe(best, whole, off) {
   if (!whole) return "";
-  const without = `Without ${off.join(" and ")} it says ${best.word} (${probability(best.probability)})`;
+  const titles = off.map((name) => operations[name].title);
+  const without = `Without ${titles.join(" and ")} it says ${best.word} (${probability(best.probability)})`;
   return best.word === whole.word
     ? `${without}, as with all operations (${probability(whole.probability)}).`
     : `${without}; with all operations: ${whole.word} (${probability(whole.probability)}).`;

@@ -1,21 +1,26 @@
 // The similarity of the story's sentences, as a matrix of one of their representations.
 
 import { byId, html } from "./dom.js";
+import { operations } from "./operations.js";
 
 /** The representations to compare, with what they mean. */
-export const PARTS = {
-  e1: "e1, the entity that a sentence starts from",
-  e2: "e2, the entity that it leads to",
-  r1: "r1, the relation of write",
-  r2: "r2, the relation of move",
-  r3: "r3, the relation of backlink",
-};
+export function partMeanings() {
+  const parts = {
+    e1: "e1, the entity that a sentence starts from",
+    e2: "e2, the entity that it leads to",
+  };
+  for (const { title, relations } of Object.values(operations)) {
+    for (const part of relations) parts[part] ??= `${part}, the relation of ${title}`;
+  }
+  return parts;
+}
+
 const LABELLED = 40; // more sentences than this have no room for their words
 
 /** The view; `onPart(part)` when another representation is chosen. */
 export function createCompare(onPart) {
   const radios = {};
-  for (const [part, meaning] of Object.entries(PARTS)) {
+  for (const [part, meaning] of Object.entries(partMeanings())) {
     radios[part] = html("input", { type: "radio", name: "part", onchange: () => onPart(part) });
     byId("parts").append(html("label", { title: meaning }, radios[part], html("span", {}, part)));
   }
@@ -71,7 +76,7 @@ export function createCompare(onPart) {
     labels.style.setProperty("--rows", trace.sentences.length);
     paint(canvas, shown);
     if (shown.pair) name(shown);
-    else byId("pair").textContent = `${PARTS[part]}. Point at a cell, or use the arrow keys.`;
+    else byId("pair").textContent = `${partMeanings()[part]}. Point at a cell, or use the arrow keys.`;
   };
 }
 

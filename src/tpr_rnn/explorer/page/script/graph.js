@@ -3,13 +3,15 @@
 import { percent, set, svg } from "./dom.js";
 import { curve, layOut } from "./layout.js";
 import { isNode } from "./likeness.js";
+import { classOf, operations } from "./operations.js";
 
 const LEAST = 0.15; // weaker changes are not drawn
-// Where on its arrow a label stands: those of neighbours must not lie upon each other.
+// Where on its arrow the label of an operation stands, by the operation's place in the table: labels
+// of neighbours must not lie upon each other.
 const LABEL = {
-  "": { write: 0.3, move: 0.44, backlink: 0.3 },
-  "+": { write: 0.56, move: 0.64, backlink: 0.72 },
-  "−": { write: 0.42, move: 0.5, backlink: 0.58 },
+  "": (place) => 0.3 + 0.14 * (place % 2),
+  "+": (place) => 0.56 + 0.08 * place,
+  "−": (place) => 0.42 + 0.08 * place,
 };
 const NAMED = 22; // letters of an arrow's name
 const FEW = 8; // so many arrows have room for their names, more only when they are pointed at
@@ -104,7 +106,7 @@ function arrowsOf({ trace, names }, told, places) {
       ...curve(places[source], places[target], operation),
       number: `${sign}${trace.skipped + sentence + 1}`,
       name: own.length > NAMED ? `${own.slice(0, NAMED)}…` : own,
-      title: `${names[source]} → ${names[target]}: ${percent(strength)}, by ${operation}, sentence `
+      title: `${names[source]} → ${names[target]}: ${percent(strength)}, by ${operations[operation].title}, sentence `
         + `${trace.skipped + sentence + 1}${name && ` (${name})`}`,
     });
   };
@@ -132,7 +134,7 @@ function updateArrow(element, arrow) {
   const { operation, strength, sign, source, target, path, tip, way, at, number, name, title } = arrow;
   const [line, head, text, tooltip] = element.children;
   const change = { "+": " added", "−": " removed" }[sign] ?? "";
-  set(element, { class: `arrow ${operation}${change}`, "data-ends": `${source} ${target}` });
+  set(element, { class: `arrow ${classOf(operation)}${change}`, "data-ends": `${source} ${target}` });
   set(line, { d: path });
   line.style.setProperty("stroke-width", 1 + 2.4 * Math.min(Math.abs(strength), 1.5));
   const [x, y] = tip;
@@ -140,7 +142,7 @@ function updateArrow(element, arrow) {
   set(head, { d: strength < 0
     ? `M${x - way * 7} ${y - 7}v14`
     : `M${x} ${y}l${-way * 9} -5v10z`, class: strength < 0 ? "head bar" : "head" });
-  const [labelX, labelY] = at(LABEL[sign][operation]);
+  const [labelX, labelY] = at(LABEL[sign](operations[operation].place));
   set(text, { x: labelX, y: labelY + 4 });
   const [first, second] = text.children;
   first.textContent = number;

@@ -1,11 +1,14 @@
 // Where the nodes of the memory's graph stand. A node keeps its place from sentence to sentence, and
 // when sentences are added: places go by the order in which nodes are first told.
 
+import { operations } from "./operations.js";
+
 const ROW = 58;
 const TOP = 34;
 const LETTER = 8.2;
 const SIDE = 28; // least room for arrows beside a column
 const MARGIN = 16; // room for their numbers
+const PORT = 9; // between the arrows of two operations, where they leave a node
 
 /** Places for the nodes of a trace in a picture of this width. */
 export function layOut(traced, width) {
@@ -34,14 +37,13 @@ export function layOut(traced, width) {
   return { places, width, height: 2 * TOP + ROW * (rows - 1) };
 }
 
-const PORTS = { write: -9, move: 0, backlink: 9 };
-
 /**
  * The curve of an arrow between two places: it leaves and arrives level, so that its head is level
  * too. Within a column it swings out to the side.
  */
-export function curve(from, to, kind) {
-  const shift = PORTS[kind] ?? 0;
+export function curve(from, to, operation) {
+  const middle = (Object.keys(operations).length - 1) / 2;
+  const shift = operation ? PORT * (operations[operation].place - middle) : 0;
   const y1 = from.y + shift;
   let y2 = to.y + shift;
   if (from.side !== to.side) {

@@ -1,15 +1,16 @@
 // The explorer: what is told and asked is the state; everything on the page follows from it.
 
 import { readAddress, writeAddress } from "./address.js";
-import { createOperations, permitted, showAnswer, showChips } from "./answer.js";
+import { createSwitches, showAnswer, showChips } from "./answer.js";
 import { call } from "./api.js";
-import { createCompare, PARTS } from "./compare.js";
+import { createCompare, partMeanings } from "./compare.js";
 import { byId, html } from "./dom.js";
 import { createField, hasWord, replaceWord } from "./field.js";
 import {
   chance, createPaster, firstTask, generate, listTasks, openingQuestion,
 } from "./library.js";
 import { createMemory, showLegend } from "./memory.js";
+import { learnOperations, switchedOff, withNeeds } from "./operations.js";
 import { showPath } from "./path.js";
 import { createStory } from "./story.js";
 import { createTabs } from "./tabs.js";
@@ -222,11 +223,11 @@ function shelve(stories, place = 0) {
   if (stories.length) open(stories[place]);
 }
 
-/** Switch an operation, as far as that can be; move brings write back. */
+/** Switch an operation, as far as that can be; switched on, it brings back what it needs. */
 function switchOperation(operation, on) {
-  const back = operation === "move" ? ["write", "move"] : [operation];
+  const back = withNeeds(operation);
   const off = on ? state.off.filter((name) => !back.includes(name)) : [...state.off, operation];
-  change({ off: permitted(off, model.operations) ?? state.off });
+  change({ off: switchedOff(off, model.operations) ?? state.off });
 }
 
 function edit(operation) {
@@ -281,7 +282,7 @@ function createPage() {
     story: story.show,
     notes: story.annotate,
     question,
-    operations: createOperations(model.operations, switchOperation),
+    operations: createSwitches(model.operations, switchOperation),
     tab: createTabs(document.querySelector("[role=tablist]"), (view) => change({ view })),
     memory: createMemory(watch),
     compare: createCompare((part) => change({ part })),
@@ -312,10 +313,10 @@ async function arrive() {
       sentences,
       question,
       known,
-      off: permitted(shown.off, model.operations) ?? [],
+      off: switchedOff(shown.off, model.operations) ?? [],
       at: shown.at < sentences.length ? shown.at : null,
       view: oneOf(VIEWS, shown.view),
-      part: oneOf(Object.keys(PARTS), shown.part),
+      part: oneOf(Object.keys(partMeanings()), shown.part),
     });
     if (task) byId("task").value = task;
     return;
@@ -331,6 +332,7 @@ async function arrive() {
 
 try {
   model = await call("/api/model");
+  learnOperations((await call("/api/operations")).operations);
   byId("model").textContent = `${model.name}: ${model.parameters.toLocaleString("en")} parameters, `
     + `${model.words.length} words`;
   listTasks(model.tasks);

@@ -1,9 +1,10 @@
 // The view of the memory: a slider over the sentences, the graph, and the same in words.
 
-import { PARTS } from "./compare.js";
+import { partMeanings } from "./compare.js";
 import { byId, html, percent, probability, set, svg } from "./dom.js";
 import { createGraph, wayOf } from "./graph.js";
 import { isNode } from "./likeness.js";
+import { classOf, operations } from "./operations.js";
 
 /** The view; `onWatch(told)` when the slider moves. */
 export function createMemory(onWatch) {
@@ -57,7 +58,7 @@ function describe({ sentences, skipped, question }, told) {
   const { text, parts } = sentences[told - 1];
   return [
     html("b", {}, `${skipped + told}. `), text,
-    html("span", { class: "reading" }, "read as ", ...Object.entries(PARTS).flatMap(([part, meaning]) =>
+    html("span", { class: "reading" }, "read as ", ...Object.entries(partMeanings()).flatMap(([part, meaning]) =>
       [html("i", { title: meaning }, part), ` ${parts[part].name.text || "–"} `])),
     question && html("span", { class: "reading" }, "asked now, the answer is ",
       html("b", {}, question.over_time[told - 1].word),
@@ -71,10 +72,12 @@ function changes({ trace, names }, told) {
   return trace.sentences[told - 1].changes.map(({ operation, source, relation, removed, added }) => {
     const name = trace.relations[relation].name.text;
     return html("li", {},
-      html("b", { class: operation }, operation), ` at ${names[source]}${name && ` by “${name}”`}: `,
+      named(operation), ` at ${names[source]}${name && ` by “${name}”`}: `,
       piece("removed", "−", removed, names), " ", piece("added", "+", added, names));
   });
 }
+
+const named = (operation) => html("b", { class: classOf(operation) }, operations[operation].title);
 
 function piece(kind, sign, likeness, names) {
   const { node, strength } = likeness;
@@ -88,28 +91,27 @@ function held({ trace, names }, { source, target, relation, operation, strength,
   const name = trace.relations[relation].name.text;
   return html("tr", {},
     html("td", {}, names[source]), html("td", {}, names[target]),
-    html("td", {}, html("b", { class: operation }, operation), html("span", { class: "relation" }, name && ` “${name}”`)),
+    html("td", {}, named(operation), html("span", { class: "relation" }, name && ` “${name}”`)),
     html("td", { class: "figure" }, percent(strength)),
     html("td", { class: "figure", title: trace.sentences[by].text },
       String(trace.skipped + by + 1)));
 }
 
 /** What the lines of the graph mean, for the operations that the model has. */
-export function showLegend(operations) {
-  const meaning = {
-    write: "write: what was told",
-    move: "move: what it has kept from before",
-    backlink: "backlink: the way back",
-    added: "+ added by this sentence",
-    removed: "− removed by this sentence",
-    opposite: "the opposite (less than nothing)",
-    way: "the question’s way: ? 1 2 3, where it goes from box to box",
-  };
-  const shown = [...operations, "added", "removed", "opposite", "way"];
-  byId("legend").replaceChildren(...shown.map((kind) => {
+export function showLegend(used) {
+  const lines = used.map((name) =>
+    [classOf(name), `${operations[name].title}: ${operations[name].meaning}`]);
+  const shown = [
+    ...lines,
+    ["added", "+ added by this sentence"],
+    ["removed", "− removed by this sentence"],
+    ["opposite", "the opposite (less than nothing)"],
+    ["way", "the question’s way: ? 1 2 3, where it goes from box to box"],
+  ];
+  byId("legend").replaceChildren(...shown.map(([kind, meaning]) => {
     const line = svg("path", { class: "line", d: "M2 8H34" });
     const end = svg("path", kind === "opposite" ? { class: "head bar", d: "M36 2v12" } : { class: "head", d: "M40 8l-8 -5v10z" });
     const sample = kind === "way" ? svg("path", { class: "way", d: "M4 8H38" }) : svg("g", { class: `arrow ${kind}` }, line, end);
-    return html("li", {}, svg("svg", { width: 42, height: 16, "aria-hidden": "true" }, sample), meaning[kind]);
+    return html("li", {}, svg("svg", { width: 42, height: 16, "aria-hidden": "true" }, sample), meaning);
   }));
 }
