@@ -88,8 +88,8 @@ OPERATOR_INPUTS = {
     [
         ("lengths", [4, 7000], "story 1 has 4 sentences, not 7000"),
         ("lengths", [-1, 2], "story 0 has 4 sentences, not -1"),
-        ("lengths", [4], "2 stories and 1 lengths"),
-        ("lengths", [4, 4, 4], "2 stories and 3 lengths"),
+        ("lengths", [4], r"a batch of lengths is of shape \[1\]"),
+        ("lengths", [4, 4, 4], r"a batch of lengths is of shape \[3\]"),
         ("story", [[0, 1, 2, 8], [0, 1, 2, 3]], "there is no sentence 8 in a table of 8"),
         ("story", [[0, 1, 2, 3], [0, -1, 2, 3]], "there is no sentence -1"),
         ("state", torch.zeros(2, 3, 2, 2), "a state is of shape"),
@@ -101,12 +101,13 @@ OPERATOR_INPUTS = {
         ("row", [0, -1, 0], "there is no query -1"),
         ("about", [0, 2, 0], "there is no story 2 among 2"),
         ("about", [0, -1, 0], "there is no story -1"),
-        ("about", [0, 1], "3 queries, 2 stories of them"),
+        ("about", [0, 1], r"stories of queries is of shape \[2\]"),
+        ("about", None, "3 queries are not the same number for each of 2 stories"),
         ("position", [0, 5, 0], "there is no position 5"),
         ("position", [0, -1, 0], "there is no position -1"),
-        ("position", [0, 1], "and 2 positions"),
-        ("scale", torch.ones(1), "a walk of 2 hops"),
-        ("shift", torch.ones(3), "a walk of 2 hops"),
+        ("position", [0, 1], r"positions is of shape \[2\]"),
+        ("scale", torch.ones(1), "a scale is of shape"),
+        ("shift", torch.ones(3), "a shift is of shape"),
     ],
 )
 def test_the_kernel_itself_looks_at_every_bound(field, value, message) -> None:
@@ -114,7 +115,7 @@ def test_the_kernel_itself_looks_at_every_bound(field, value, message) -> None:
     operator = torch.ops.tpr_rnn
     settings = (3, 0b111, 16, 16)
     change, _, _ = operator.update(*OPERATOR_INPUTS.values(), *settings)
-    wrong = OPERATOR_INPUTS | {field: torch.as_tensor(value)}
+    wrong = OPERATOR_INPUTS | {field: None if value is None else torch.as_tensor(value)}
     with pytest.raises(ValueError, match=message):
         operator.update(*wrong.values(), *settings)
     with pytest.raises(ValueError, match=message):

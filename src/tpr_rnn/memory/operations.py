@@ -14,7 +14,7 @@ to stay close to the paper, the other for speed. The tests hold all three togeth
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from tpr_rnn.errors import UserError, quoted
 
@@ -148,11 +148,14 @@ def check_operations(names: Iterable[str]) -> tuple[Operation, ...]:
     if not wanted:
         alone = " or ".join(spec.name for spec in SPECS.values() if not spec.needs)
         raise UserError(f"a memory needs at least one operation: {alone}")
-    for spec in (SPECS[cast(Operation, name)] for name in wanted):
+    chosen = tuple(name for name in SPECS if name in wanted)
+    if chosen == OPERATIONS:  # nothing is missing; this is asked at every step of a stream
+        return chosen
+    for spec in (SPECS[name] for name in chosen):
         for other in spec.needs:
-            if other.name not in wanted:
+            if other.name not in chosen:
                 raise UserError(
                     f"{spec.name} needs {other.name}: it stores what {other.name} has found "
                     f"(eq. {spec.equations[-1]})"
                 )
-    return tuple(name for name in SPECS if name in wanted)
+    return chosen

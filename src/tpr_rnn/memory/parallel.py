@@ -21,7 +21,7 @@ from torch import Tensor
 
 from tpr_rnn.memory import native, plain
 from tpr_rnn.memory.associations import Associations
-from tpr_rnn.memory.checks import check_shapes, check_values, full_precision
+from tpr_rnn.memory.checks import HALF, check_shapes, check_values
 from tpr_rnn.memory.operations import OPERATIONS, Operation, check_operations
 from tpr_rnn.memory.queries import Queries
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory, densify
@@ -127,7 +127,7 @@ def longest_whole(entity_size: int, relation_size: int) -> int:
 
 
 def _full(numbers: Tensor) -> Tensor:
-    return numbers.to(full_precision(numbers.dtype))
+    return numbers.float() if numbers.dtype in HALF else numbers
 
 
 def _full_queries(queries: Queries) -> Queries:

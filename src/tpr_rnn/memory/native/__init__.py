@@ -50,7 +50,6 @@ def update(
     """See `parallel`; the same as `plain.update`."""
     table, story, entity_size = associations
     story = story.long()
-    batch, time = story.shape
     if queries is None:
         none = story.new_empty(0)
         asked = Queries(table.new_empty(0, entity_size), row=none, position=none, story=none)
@@ -59,11 +58,11 @@ def update(
     change, after, found = torch.ops.tpr_rnn.update(
         table,
         story,
-        torch.full((batch,), time) if lengths is None else lengths.long(),
+        None if lengths is None else lengths.long(),
         None if state is None else state.tensor,
         asked.table,
         asked.row.long(),
-        asked.stories(batch).long(),
+        None if asked.story is None else asked.story.long(),
         asked.position.long(),
         asked.scale,
         asked.shift,

@@ -15,7 +15,9 @@
 
 namespace tpr {
 
-inline at::Tensor contiguous(const std::optional<at::Tensor>& tensor) {
+using Maybe = std::optional<at::Tensor>;
+
+inline at::Tensor contiguous(const Maybe& tensor) {
   return tensor ? tensor->contiguous() : at::Tensor();
 }
 
@@ -34,18 +36,17 @@ struct Batch {
   const Shape shape;
   const int64_t stories, time, queries, hops, chunk, longest_whole;
 
-  Batch(const at::Tensor& table, const at::Tensor& story, const at::Tensor& lengths,
-        const std::optional<at::Tensor>& state, const at::Tensor& asked, const at::Tensor& row,
-        const at::Tensor& about, const at::Tensor& position,
-        const std::optional<at::Tensor>& scale, const std::optional<at::Tensor>& shift,
+  Batch(const at::Tensor& table, const at::Tensor& story, const Maybe& lengths, const Maybe& state,
+        const at::Tensor& asked, const at::Tensor& row, const Maybe& about,
+        const at::Tensor& position, const Maybe& scale, const Maybe& shift,
         int64_t entity_size, int64_t operations, int64_t chunk, int64_t longest_whole)
       : table(table.contiguous()),
         story(story.contiguous()),
-        lengths(lengths.contiguous()),
+        lengths(contiguous(lengths)),
         state(contiguous(state)),
         asked(asked.contiguous()),
         row(row.contiguous()),
-        about(about.contiguous()),
+        about(contiguous(about)),
         position(position.contiguous()),
         scale(contiguous(scale)),
         shift(contiguous(shift)),
@@ -65,7 +66,10 @@ struct Batch {
     return {stories, time, shape.rows_per_sentence, shape.entity};
   }
   std::vector<int64_t> found_shape() const { return {queries, hops, shape.entity}; }
-  int64_t length(int64_t b) const { return lengths.const_data_ptr<int64_t>()[b]; }
+  // Without lengths there is no padding.
+  int64_t length(int64_t b) const {
+    return lengths.defined() ? lengths.const_data_ptr<int64_t>()[b] : time;
+  }
   const int64_t* sentences(int64_t b) const { return story.const_data_ptr<int64_t>() + b * time; }
   // How many sentences of a story are solved at once.
   int64_t piece(int64_t b) const {
@@ -76,8 +80,11 @@ struct Batch {
   int64_t row_of(int64_t q) const { return row.const_data_ptr<int64_t>()[q]; }
   // How many sentences query q has seen; behind the end of a story there is nothing more to see.
   int64_t seen_by(int64_t q) const {
-    return std::min(position.const_data_ptr<int64_t>()[q],
-                    length(about.const_data_ptr<int64_t>()[q]));
+    return std::min(position.const_data_ptr<int64_t>()[q], length(story_of(q)));
+  }
+  // The story of query q; if that is not given, each has as many as any other.
+  int64_t story_of(int64_t q) const {
+    return about.defined() ? about.const_data_ptr<int64_t>()[q] : q / (queries / stories);
   }
 
  private:
@@ -86,8 +93,7 @@ struct Batch {
         shape.relation > 0 && table.size(1) == 2 * shape.entity + 3 * shape.relation,
         "a sentence of ", table.size(1), " numbers is not two entities of ", shape.entity,
         " and three relations");
-    TORCH_CHECK_VALUE(lengths.size(0) == stories, "there are ", stories, " stories and ",
-                      lengths.size(0), " lengths");
+    check("a batch of lengths", lengths, {stories});
     for (int64_t b = 0; b < stories; ++b) {
       TORCH_CHECK_VALUE(0 <= length(b) && length(b) <= time, "story ", b, " has ", time,
                         " sentences, not ", length(b));
@@ -104,31 +110,30 @@ struct Batch {
     TORCH_CHECK_VALUE(asked.size(1) == shape.entity + hops * shape.relation, "a query of ",
                       asked.size(1), " numbers is not an entity of ", shape.entity,
                       " and relations of ", shape.relation);
-    TORCH_CHECK_VALUE(about.size(0) == queries && position.size(0) == queries, "there are ",
-                      queries, " queries, ", about.size(0), " stories of them and ",
-                      position.size(0), " positions");
-    for (const auto& norm : {scale, shift})
-      TORCH_CHECK_VALUE(!norm.defined() || norm.size(0) == hops, "a walk of ", hops,
-                        " hops needs as many scales and shifts");
-    const int64_t *of = about.const_data_ptr<int64_t>(), *at = position.const_data_ptr<int64_t>();
+    check("a batch of positions", position, {queries});
+    check("a batch of stories of queries", about, {queries});
+    check("a scale", scale, {hops});
+    check("a shift", shift, {hops});
+    TORCH_CHECK_VALUE(about.defined() || (stories ? queries % stories : queries) == 0, queries,
+                      " queries are not the same number for each of ", stories, " stories");
+    const int64_t* at = position.const_data_ptr<int64_t>();
     for (int64_t q = 0; q < queries; ++q) {
       TORCH_CHECK_VALUE(0 <= row_of(q) && row_of(q) < asked.size(0), "there is no query ",
                         row_of(q), " in a table of ", asked.size(0));
-      TORCH_CHECK_VALUE(0 <= of[q] && of[q] < stories, "there is no story ", of[q], " among ",
-                        stories);
+      TORCH_CHECK_VALUE(0 <= story_of(q) && story_of(q) < stories, "there is no story ",
+                        story_of(q), " among ", stories);
       TORCH_CHECK_VALUE(0 <= at[q] && at[q] <= time, "there is no position ", at[q],
                         " in stories of ", time, " sentences");
     }
   }
 
   void by_story() {
-    const int64_t* of = about.const_data_ptr<int64_t>();
     first.assign(stories + 1, 0);
-    for (int64_t q = 0; q < queries; ++q) ++first[of[q] + 1];
+    for (int64_t q = 0; q < queries; ++q) ++first[story_of(q) + 1];
     std::partial_sum(first.begin(), first.end(), first.begin());
     order.resize(queries);
     std::vector<int64_t> next(first.begin(), first.end() - 1);
-    for (int64_t q = 0; q < queries; ++q) order[next[of[q]]++] = q;
+    for (int64_t q = 0; q < queries; ++q) order[next[story_of(q)]++] = q;
     for (int64_t b = 0; b < stories; ++b)
       std::stable_sort(order.begin() + first[b], order.begin() + first[b + 1],
                        [&](int64_t x, int64_t y) { return seen_by(x) < seen_by(y); });

@@ -26,7 +26,7 @@ using at::Tensor;
 using tpr::Batch;
 using tpr::Shares;
 using tpr::Story;
-using Maybe = std::optional<Tensor>;
+using tpr::Maybe;
 
 // Gradients of a matrix, one copy for each share of the stories, for they have sentences and
 // questions in common.
@@ -42,8 +42,8 @@ struct Gradient {
 };
 
 std::tuple<Tensor, Tensor, Tensor> update(
-    const Tensor& table, const Tensor& story, const Tensor& lengths, const Maybe& state,
-    const Tensor& asked, const Tensor& row, const Tensor& about, const Tensor& position,
+    const Tensor& table, const Tensor& story, const Maybe& lengths, const Maybe& state,
+    const Tensor& asked, const Tensor& row, const Maybe& about, const Tensor& position,
     const Maybe& scale, const Maybe& shift, int64_t entity_size, int64_t operations, int64_t chunk,
     int64_t longest_whole) {
   const Batch batch(table, story, lengths, state, asked, row, about, position, scale, shift,
@@ -71,8 +71,8 @@ std::tuple<Tensor, Tensor, Tensor> update(
 // queries, and of all scales and all shifts.
 std::tuple<Tensor, Tensor, Tensor, Tensor> update_backward(
     const Maybe& g_change, const Maybe& g_final, const Maybe& g_found, const Tensor& change,
-    const Tensor& table, const Tensor& story, const Tensor& lengths, const Maybe& state,
-    const Tensor& asked, const Tensor& row, const Tensor& about, const Tensor& position,
+    const Tensor& table, const Tensor& story, const Maybe& lengths, const Maybe& state,
+    const Tensor& asked, const Tensor& row, const Maybe& about, const Tensor& position,
     const Maybe& scale, const Maybe& shift, int64_t entity_size, int64_t operations, int64_t chunk,
     int64_t longest_whole) {
   const Batch batch(table, story, lengths, state, asked, row, about, position, scale, shift,
@@ -114,13 +114,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> update_backward(
 
 TORCH_LIBRARY(tpr_rnn_native, library) {
   library.def(
-      "update(Tensor table, Tensor story, Tensor lengths, Tensor? state, Tensor asked, Tensor row, "
-      "Tensor about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
+      "update(Tensor table, Tensor story, Tensor? lengths, Tensor? state, Tensor asked, Tensor row, "
+      "Tensor? about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
       "int operations, int chunk, int longest_whole) -> (Tensor, Tensor, Tensor)");
   library.def(
       "update_backward(Tensor? g_change, Tensor? g_final, Tensor? g_found, Tensor change, "
-      "Tensor table, Tensor story, Tensor lengths, Tensor? state, Tensor asked, Tensor row, "
-      "Tensor about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
+      "Tensor table, Tensor story, Tensor? lengths, Tensor? state, Tensor asked, Tensor row, "
+      "Tensor? about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
       "int operations, int chunk, int longest_whole) -> (Tensor, Tensor, Tensor, Tensor)");
 }
 

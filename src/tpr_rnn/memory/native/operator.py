@@ -18,8 +18,8 @@ from tpr_rnn.memory.states import DenseMemory
 
 LIBRARY = torch.library.Library("tpr_rnn", "DEF")
 INPUTS = (
-    "Tensor table, Tensor story, Tensor lengths, Tensor? state, Tensor asked, Tensor row, "
-    "Tensor about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
+    "Tensor table, Tensor story, Tensor? lengths, Tensor? state, Tensor asked, Tensor row, "
+    "Tensor? about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
     "int operations, int chunk, int longest_whole"
 )
 LIBRARY.define(f"update({INPUTS}) -> (Tensor change, Tensor state, Tensor found)")
