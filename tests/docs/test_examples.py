@@ -20,7 +20,7 @@ EXAMPLES = {
 
 
 def test_there_are_examples() -> None:
-    assert list(EXAMPLES) == ["README.md 1", "README.md 2", "docs/memory.md 1"]
+    assert list(EXAMPLES) == ["README.md 1", "README.md 2", "docs/memory.md 1", "docs/memory.md 2"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

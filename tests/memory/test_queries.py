@@ -172,3 +172,17 @@ def test_queries_that_do_not_fit_are_refused(form, change, message) -> None:
     queries = random_queries(said, 4, seed=2)
     with pytest.raises(ValueError, match=message):
         form(said, queries=Queries(*queries)._replace(**change(queries)))
+
+
+def test_a_stream_finds_what_the_whole_story_finds_and_its_state_does_not_grow(form) -> None:
+    said = random_associations(2, 12, 5, 3, seed=1)
+    generator = torch.Generator().manual_seed(2)
+    entity = torch.randn(2, 12, 5, generator=generator, dtype=torch.float64)
+    relations = torch.randn(2, 12, 2, 3, generator=generator, dtype=torch.float64)
+    _, _, expected = sequential(said, queries=Queries.everywhere(entity, relations))
+    state = None
+    for t, wanted in enumerate(expected.view(2, 12, 2, 5).unbind(dim=1)):
+        queries = Queries.everywhere(entity[:, t : t + 1], relations[:, t : t + 1])
+        _, state, found = form(said.between(t, t + 1), state=state, queries=queries)
+        torch.testing.assert_close(found, wanted, **TOLERANCE)
+        assert t == 0 or isinstance(state, DenseMemory)
