@@ -80,7 +80,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
         if isinstance(event, Evaluated):
             last = event.valid
     cpu_seconds = round(time.process_time() - start)
-    learned = trainer.progress.decay_from
+    learned = trainer.progress.decay_start
     swapped = swap_names(some("valid"))
     return (
         " ".join(tasks),

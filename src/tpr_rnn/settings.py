@@ -2,10 +2,12 @@
 
 import ast
 import inspect
+import reprlib
 import sys
 import textwrap
 from collections.abc import Mapping
-from typing import Any, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from tpr_rnn.errors import UserError
 
@@ -29,25 +31,55 @@ def meanings(kind: type) -> dict[str, str]:
 
 
 def check_settings(kind: type, settings: Mapping[str, Any], whose: str) -> None:
-    """Refuse settings that a dataclass does not have, or that are not what they should be.
+    """Refuse settings that a dataclass does not have, or that are not of their type.
 
     Args:
-        kind: the dataclass; those of its fields that are numbers or booleans are looked at.
+        kind: the dataclass.
         settings: the settings by name.
         whose: what they are settings of, for the message.
     """
+    if not isinstance(settings, Mapping):
+        raise UserError(f"the settings of {whose} are {_short(settings)}; expected an object")
     hints = get_type_hints(kind)
     unknown = set(settings) - set(hints)
     if unknown:
         raise UserError(f"unknown settings of {whose}: {', '.join(sorted(unknown))}")
     for name, value in settings.items():
-        kinds = get_args(hints[name]) or (hints[name],)
-        if value is None and type(None) in kinds:
-            continue
-        if bool in kinds and not isinstance(value, bool):
-            raise UserError(f"{name} is true or false, not {value!r}")
-        if int in kinds and (isinstance(value, bool) or not isinstance(value, int)):
-            raise UserError(f"{name} is a whole number, not {value!r}")
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if float in kinds and not (number and abs(value) <= sys.float_info.max):
-            raise UserError(f"{name} is a number, not {value!r}")
+        too_large = isinstance(value, int | float) and not abs(value) <= sys.float_info.max
+        if too_large or not _fits(value, hints[name]):
+            raise UserError(f"{name} is {_expected(hints[name])}, not {_short(value)}")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a JSON value is of a type; lists stand for tuples, whole numbers for any."""
+    parts = get_args(hint)
+    origin = get_origin(hint) or hint
+    if origin in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin in (list, tuple):
+        if not isinstance(value, list | tuple):
+            return False
+        if origin is list or parts[-1] is Ellipsis:
+            return all(_fits(each, parts[0]) for each in value)
+        return len(value) == len(parts) and all(map(_fits, value, parts))
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            _fits(key, parts[0]) and _fits(each, parts[1]) for key, each in value.items()
+        )
+    if isinstance(value, bool):  # to Python it is a number too
+        return bool(origin is bool)
+    return isinstance(value, int | float if origin is float else origin)
+
+
+_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def _expected(hint: Any) -> str:
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(_expected(part) for part in get_args(hint) if part is not NoneType)
+    return _NAMES.get(hint) or ("an object" if get_origin(hint) is dict else "a list")
+
+
+def _short(value: Any) -> str:
+    """A value for a message: it may be long, and deep."""
+    return reprlib.repr(value)

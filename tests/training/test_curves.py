@@ -9,7 +9,7 @@ from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import generate
 from tpr_rnn.memory import native, parallel, sequential
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
-from tpr_rnn.training.nadam import FlatNAdam
+from tpr_rnn.training.optimizers import FlatNAdam
 
 STEPS = 40
 
@@ -34,7 +34,7 @@ def losses(tell) -> list[float]:
         optimizer.zero_gradient()
         loss = cross_entropy(model(batch), batch.answer)
         loss.backward()
-        optimizer.clip(5.0)
+        optimizer.clip_norm(5.0)
         optimizer.step(0.003)
         curve.append(float(loss.detach()))
     return curve

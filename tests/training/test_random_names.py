@@ -145,7 +145,7 @@ def test_random_names_are_rarer_as_the_rate_decays(monkeypatch) -> None:
 def test_what_random_names_get_wrong_does_not_count_as_error() -> None:
     trainer = make_trainer(random_name_share=1.0, error_weighted_share=0.5, batch_size=18, epochs=1)
     next(iter(trainer.run()))
-    assert trainer.progress.asked == {}
+    assert trainer.progress.train_asked == {}
 
 
 def test_a_resumed_run_meets_the_same_random_names() -> None:

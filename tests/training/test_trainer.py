@@ -10,8 +10,10 @@ from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.models import model as model_module
 from tpr_rnn.training import trainer as trainer_module
-from tpr_rnn.training.events import Evaluated, RateHalved, Restarted, Stepped, Stopped
+from tpr_rnn.training.events import Evaluated, LearningRateHalved, Restarted, Stepped, Stopped
+from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.recipe import Recipe
 from tpr_rnn.training.trainer import Trainer
 
@@ -40,6 +42,12 @@ def make_trainer(seed: int = 0, **settings) -> Trainer:
         hidden_dropout=0.05,
     )
     return Trainer(config, Recipe(**plain | settings), train=DATA, valid=DATA, seed=seed)
+
+
+def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    """The same tensors, bit for bit."""
+    assert one.keys() == other.keys()
+    assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
 
 def test_one_evaluation_an_epoch_and_every_step_is_told() -> None:
@@ -91,7 +99,7 @@ def test_the_rate_is_halved_once_when_the_validation_loss_is_low(monkeypatch) ->
     monkeypatch.setattr(trainer.optimizer, "step", rates.append)
     events = list(trainer.run())
     assert rates == [0.5] * 8 + [0.25] * 8
-    assert [event.step for event in events if isinstance(event, RateHalved)] == [8]
+    assert [event.step for event in events if isinstance(event, LearningRateHalved)] == [8]
 
 
 def test_the_best_is_the_least_error_then_the_least_loss(monkeypatch) -> None:
@@ -176,7 +184,7 @@ def test_a_model_that_leaves_no_task_behind_is_preferred(monkeypatch) -> None:
     trainer = make_trainer(epochs=5, start_decay_below=20.0, accept_below=5.0, decay_epochs=2)
     best = [event.best for event in trainer.run() if isinstance(event, Evaluated)]
     assert best == [True, True, False]
-    assert (trainer.progress.best, trainer.progress.worst) == ((4.0, 1.0), 4.0)
+    assert (trainer.progress.best, trainer.progress.best_worst_task) == ((4.0, 1.0), 4.0)
 
 
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
@@ -196,8 +204,8 @@ def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
         return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
 
     def answer(batch, logits):  # all of task 1 is right, and half of task 2 is wrong
-        trainer.progress.asked = {"1": 32, "2": 32}
-        trainer.progress.missed = {"2": 16}
+        trainer.progress.train_asked = {"1": 32, "2": 32}
+        trainer.progress.train_wrong = {"2": 16}
 
     trainer = make()
     monkeypatch.setattr(trainer, "_count_mistakes", answer)
@@ -223,8 +231,10 @@ def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
         )
         if word != answer
     ]
-    assert trainer.progress.asked == {str(task): batch.task.tolist().count(task) for task in (1, 2)}
-    assert trainer.progress.missed == {str(task): wrong.count(task) for task in set(wrong)}
+    assert trainer.progress.train_asked == {
+        str(task): batch.task.tolist().count(task) for task in (1, 2)
+    }
+    assert trainer.progress.train_wrong == {str(task): wrong.count(task) for task in set(wrong)}
 
     trainer, undisturbed = make(), make()
     for _, _ in zip(range(11), trainer.run(), strict=False):  # 8 steps, an evaluation, 2 steps
@@ -233,21 +243,21 @@ def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
     resumed.restore(trainer.progress, trainer.tensors())
     list(undisturbed.run())
     list(resumed.run())
-    assert resumed.progress.errors == undisturbed.progress.errors
+    assert resumed.progress.train_errors == undisturbed.progress.train_errors
     assert torch.equal(resumed.optimizer.theta, undisturbed.optimizer.theta)
 
 
 def nan_at(monkeypatch, *calls: int) -> None:
     """Let the loss be NaN at these calls, counted from 1."""
     count = 0
-    real = trainer_module.cross_entropy
+    real = model_module.cross_entropy
 
     def sometimes(*arguments, **settings):
         nonlocal count
         count += 1
         return real(*arguments, **settings) * (math.nan if count in calls else 1.0)
 
-    monkeypatch.setattr(trainer_module, "cross_entropy", sometimes)
+    monkeypatch.setattr(model_module, "cross_entropy", sometimes)
 
 
 def test_nan_in_the_warm_up_starts_anew_with_another_recorded_seed(monkeypatch) -> None:
@@ -283,7 +293,7 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
     # The third attempt learned the task in its first epoch; the rate falls, and that is all.
     assert trainer.progress.step == trainer.steps == 24
     assert trainer.progress.best == (1.0, 1.0)
-    rates = [event.rate for event in events if isinstance(event, Evaluated)]
+    rates = [event.learning_rate for event in events if isinstance(event, Evaluated)]
     assert len(set(rates[:5])) == 1
     assert rates[5] == 0
 
@@ -295,8 +305,8 @@ def test_several_tasks_are_learned_when_the_worst_is(monkeypatch) -> None:
     )
     trainer = make_trainer(epochs=10, attempts=2, start_decay_below=5.0, decay_epochs=1)
     list(trainer.run())
-    assert trainer.progress.decay_from == 12
-    assert (trainer.progress.best, trainer.progress.worst) == ((1.0, 1.0), 2.0)
+    assert trainer.progress.decay_start == 12
+    assert (trainer.progress.best, trainer.progress.best_worst_task) == ((1.0, 1.0), 2.0)
 
 
 def hopeful_trainer() -> Trainer:
@@ -313,7 +323,7 @@ def test_an_attempt_that_is_nearly_there_is_not_given_up(monkeypatch) -> None:
     # The second attempt is at 19 % after its two epochs: the rate falls in the two that follow.
     assert trainer.ended
     assert trainer.progress.step == 24
-    assert trainer._rate() == 0
+    assert trainer.learning_rate == 0
 
 
 def test_an_attempt_that_only_seemed_nearly_there_is_given_up_in_the_end(monkeypatch) -> None:
@@ -344,7 +354,7 @@ def test_the_rate_of_the_last_attempt_falls_also_in_vain(monkeypatch) -> None:
     scores(monkeypatch, 60.0, 50.0, 40.0)
     trainer = make_trainer(epochs=2, attempts=2, start_decay_below=5.0, decay_epochs=1)
     *_, last = trainer.run()
-    assert (last.step, last.rate) == (12, 0)
+    assert (last.step, last.learning_rate) == (12, 0)
     assert trainer.ended
 
 
@@ -385,4 +395,98 @@ def test_a_restored_trainer_goes_on_as_if_nothing_had_happened(stop) -> None:
     seen += list(second.run())
     assert [event for event in seen if isinstance(event, Evaluated)] == expected
     assert torch.equal(second.optimizer.theta, whole.optimizer.theta)
-    assert torch.equal(second._best, whole._best)
+    assert_same(second._best, whole._best)
+
+
+@pytest.mark.parametrize("optimizer", ["nadam", "adam", "rmsprop", "sgd"])
+def test_a_second_attempt_resumes_bit_for_bit(monkeypatch, optimizer) -> None:
+    def make() -> Trainer:
+        scores(monkeypatch, 60.0, 50.0, 55.0, 4.0, 3.0, 2.0)
+        return make_trainer(
+            epochs=4,
+            attempts=2,
+            start_decay_below=5.0,
+            decay_epochs=2,
+            peak_learning_rate=0.05,
+            learning_rate=0.01,
+            optimizer=optimizer,
+        )
+
+    whole = make()
+    expected = list(whole.run())
+    restarted = next(i for i, event in enumerate(expected) if isinstance(event, Restarted))
+    first = make()
+    events = first.run()
+    seen = [next(events) for _ in range(restarted + 3)]
+    assert (first.progress.attempt, first.progress.attempt_step) == (2, 2)
+    tensors = {name: tensor.clone() for name, tensor in first.tensors().items()}
+    second = make_trainer_like(first)
+    second.restore(first.progress, tensors)
+    assert second.optimizer.steps == 2
+    seen += list(second.run())
+    assert seen == expected
+    assert_same(second.tensors(), whole.tensors())
+
+
+def make_trainer_like(trainer: Trainer) -> Trainer:
+    return Trainer(trainer.config, trainer.recipe, train=DATA, valid=DATA, seed=trainer.seed)
+
+
+def test_a_state_that_does_not_fit_changes_nothing() -> None:
+    trainer = make_trainer()
+    before = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
+    other = {name: tensor + 1 for name, tensor in before.items()}
+    *_, last = other
+    for wrong in (
+        {name: tensor for name, tensor in other.items() if name != last},
+        other | {last: other[last][:-1]},
+        other | {last: other[last].double()},
+    ):
+        with pytest.raises((KeyError, ValueError), match=last):
+            trainer.restore(Progress(step=7), wrong)
+        assert_same(trainer.tensors(), before)
+        assert trainer.progress.step == 0
+
+
+def test_training_leaves_the_random_numbers_of_others_alone(monkeypatch) -> None:
+    """Of the CPU and of the device in use; to ask every GPU of a machine is slow, and warned of."""
+    asked = []
+    real = torch.random.fork_rng
+
+    def noted(devices=None, **settings):
+        asked.append(devices)
+        return real(devices=devices, **settings)
+
+    monkeypatch.setattr(torch.random, "fork_rng", noted)
+    torch.manual_seed(8)
+    expected = torch.rand(3)
+    torch.manual_seed(8)
+    list(make_trainer(epochs=1).run())
+    assert torch.equal(torch.rand(3), expected)
+    assert asked == [[]] * 4
+    gpu = torch.device("cuda", 1)
+    asked.clear()
+    trainer_module._forked_rng(gpu)
+    assert asked == [[gpu]]
+
+
+def test_the_gradient_is_clipped_as_the_recipe_says(monkeypatch) -> None:
+    def lengths(**settings) -> list[float]:
+        trainer = make_trainer(epochs=1, **settings)
+        found = []
+        monkeypatch.setattr(
+            trainer.optimizer,
+            "step",
+            lambda _: found.append(
+                (trainer.optimizer.gradient.norm().item(), trainer.optimizer.gradient.abs().max())
+            ),
+        )
+        list(trainer.run())
+        return found
+
+    free = lengths(clip_norm=None)
+    assert all(norm > 1e-3 and largest > 1e-4 for norm, largest in free)
+    assert all(norm == pytest.approx(1e-3) for norm, _ in lengths(clip_norm=1e-3))
+    by_value = lengths(clip_norm=None, clip_value=1e-4)
+    assert all(largest == pytest.approx(1e-4) for _, largest in by_value)
+    assert all(norm > 2e-4 for norm, _ in by_value)

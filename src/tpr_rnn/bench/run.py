@@ -24,7 +24,7 @@ from tpr_rnn.data.simulator import TASK_NAMES, generate
 from tpr_rnn.memory import Associations, native, parallel, read
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.training.nadam import FlatNAdam
+from tpr_rnn.training.optimizers import FlatNAdam
 from tpr_rnn.training.run import versions
 
 LENGTHS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
@@ -43,7 +43,7 @@ class OurStep:
         self.optimizer.zero_gradient()
         loss = cross_entropy(self.model(batch), batch.answer)
         loss.backward()
-        self.optimizer.clip(5.0)
+        self.optimizer.clip_norm(5.0)
         self.optimizer.step(1e-3)
         return float(loss.detach())
 

@@ -20,7 +20,7 @@ from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.times import duration
-from tpr_rnn.training.events import Evaluated, Event, RateHalved, Restarted, Stepped
+from tpr_rnn.training.events import Evaluated, Event, LearningRateHalved, Restarted, Stepped
 from tpr_rnn.training.run import Run
 
 LINE_SECONDS = 5.0
@@ -88,8 +88,8 @@ class TrainingView:
                 )
         elif isinstance(event, Restarted):
             self.console.print(f"{event.reason}: starting anew with seed {event.seed}")
-        elif isinstance(event, RateHalved):
-            self.console.print(f"step {event.step}: validation loss low enough, rate halved")
+        elif isinstance(event, LearningRateHalved):
+            self.console.print(f"step {event.step}: validation loss is low, learning rate halved")
         else:
             self.console.print(f"step {event.step}: stopped early: {event.reason}")
 

@@ -73,6 +73,11 @@ class LSTMReader(Model):
             # A forget gate that starts open keeps the first sentences of a story alive.
             self.lstm.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 1.0
 
+    @property
+    def word_vectors(self) -> nn.Parameter:
+        """A vector for each word (d in eq. 5)."""
+        return self.encoder.word_vectors
+
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
         texts = torch.cat((batch.sentences, batch.questions))  # each different one once

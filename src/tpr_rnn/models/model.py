@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.errors import UserError
-from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.settings import check_settings
 
 Config = TypeVar("Config", bound="ModelConfig")
@@ -22,7 +22,7 @@ class ModelConfig(ABC):
     """Sizes and settings of a model; each kind adds its own."""
 
     vocabulary_size: int
-    """Words, the padding included; the dimension of V_Symbol."""
+    """Words, the padding included."""
     max_words: int
     """Words in the longest sentence or question (k in eq. 5)."""
 
@@ -59,7 +59,6 @@ class Model(nn.Module, ABC):
     """Reads the stories of a batch and scores every word as the answer to each question."""
 
     config: ModelConfig
-    encoder: SentenceEncoder
 
     def __init__(self, config: ModelConfig, *, generator: torch.Generator | None = None) -> None:
         """Make a model with fresh parameters; `generator` is where their randomness comes from."""
@@ -69,6 +68,22 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
+
+    def loss(self, batch: Batch) -> tuple[Float[Tensor, ""], Float[Tensor, "n v"]]:
+        """What training makes small, and the logits that it was made from.
+
+        The cross-entropy of the answers, unless a model has its own, such as one with a further
+        term. A question whose answer is `NO_ANSWER` does not count: `cross_entropy` leaves it out.
+        """
+        logits = self(batch)
+        return cross_entropy(logits, batch.answer), logits
+
+    @property
+    def word_vectors(self) -> nn.Parameter | None:
+        """A vector for each word of the vocabulary, if the model has such; random names draw
+        those of names anew.
+        """
+        return None
 
     def story_groups(self) -> int:
         """Into how many groups by length a training batch is best split."""

@@ -128,6 +128,11 @@ class TPRRNN(Model):
         output = torch.empty(config.entity_size, config.vocabulary_size)
         self.output = nn.Parameter(output.uniform_(-bound, bound, generator=generator))  # Z'
 
+    @property
+    def word_vectors(self) -> nn.Parameter:
+        """A vector for each word (d in eq. 5)."""
+        return self.encoder.word_vectors
+
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
         texts = torch.cat((batch.sentences, batch.questions))  # one pass, for little overhead

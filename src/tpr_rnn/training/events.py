@@ -1,4 +1,4 @@
-"""What happens in training, as it is told to whoever watches."""
+"""What happens in training, for whoever watches."""
 
 from dataclasses import dataclass
 
@@ -19,12 +19,13 @@ class Evaluated:
 
     step: int
     epoch: int
-    rate: float
+    """Epochs so far, over all attempts."""
+    learning_rate: float
     train_loss: float
     """Mean since the last evaluation."""
     valid: Scores
     best: bool
-    """Whether this is the best so far: no task left behind, then least error, then least loss."""
+    """Whether it is the best model so far (`AttemptPolicy.is_best`)."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Restarted:
 
 
 @dataclass(frozen=True)
-class RateHalved:
-    """The validation loss has fallen below the recipe's mark."""
+class LearningRateHalved:
+    """The validation loss has fallen below `halve_lr_below_loss`."""
 
     step: int
 
@@ -51,4 +52,4 @@ class Stopped:
     reason: str
 
 
-Event = Stepped | Evaluated | Restarted | RateHalved | Stopped
+Event = Stepped | Evaluated | Restarted | LearningRateHalved | Stopped

@@ -85,6 +85,8 @@ def _parse(name: str, text: str, kind: Any) -> Any:
     kinds = get_args(kind) or (kind,)
     if type(None) in kinds and text.lower() == "none":
         return None
+    if kind is str:
+        return text
     if str in kinds:  # the only setting of several words: the operations
         return [part.strip() for part in text.split(",")]
     if bool in kinds:

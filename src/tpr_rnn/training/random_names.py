@@ -1,7 +1,7 @@
 """Random names: batches in which every name is one that the model has never heard.
 
-A name means nothing but who bears it. A model that may train the vectors of names writes into them
-what their bearers do in its tasks, and is at a loss when they turn up in others. So with random names
+A name means nothing but who bears it. A model that may train the vectors of names writes into
+them what their bearers do in its tasks, and fails when they turn up in others. So with random names
 the vectors of names are drawn once and stay; and in a share of the batches they are drawn anew, for
 that batch alone, so that what a task asks for has to be learned for anybody.
 """
@@ -14,6 +14,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from tpr_rnn.data.batches import Batch
+from tpr_rnn.data.encoding import Encoded
+from tpr_rnn.errors import UserError
+from tpr_rnn.models.model import Model
 
 SCALE = 0.3
 """Names are drawn from +-SCALE: trained, the vectors of other words become about so long."""
@@ -28,6 +31,22 @@ class RandomNames:
     def __init__(self, vectors: nn.Parameter, names: Int[Tensor, " k"]) -> None:
         """Say which rows of the word vectors are names."""
         self._vectors, self._names = vectors, names
+
+    @staticmethod
+    def of(model: Model, data: Encoded) -> "RandomNames":
+        """The names of the training questions among the words of a model."""
+        vectors = model.word_vectors
+        if vectors is None:
+            raise UserError(
+                "random names need a model that has a vector for each word (`Model.word_vectors`), "
+                f"which {type(model).__name__} has not; leave random_name_share out"
+            )
+        if not len(data.names):
+            raise UserError(
+                "random names need names, and no training question has any (a word with a "
+                "capital that is not its first); leave random_name_share out"
+            )
+        return RandomNames(vectors, torch.from_numpy(data.names).to(vectors.device))
 
     def settle(self, generator: torch.Generator | None = None) -> None:
         """Draw the vectors that the names keep."""

@@ -1,10 +1,11 @@
-"""How a training run goes, as data: a frozen recipe, with the rate of every step."""
+"""How a training run goes, as data: a frozen recipe."""
 
 import math
 from dataclasses import dataclass
 
 from tpr_rnn.data.encoding import StoryCap
 from tpr_rnn.errors import UserError
+from tpr_rnn.training.optimizers import OPTIMIZERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,51 +19,60 @@ class Recipe:
     not learned yet is practised most; the rest goes to all questions alike."""
     random_name_share: float = 0.0
     """Share of the batches in which every name (a word that questions write with a capital, though
-    not at the start) is new to the model; it goes with the rate, up in the warm-up and down in the
-    fall. With any, the vectors of names are not trained."""
+    not at the start) is new to the model; less in the warm-up, and ever less as the learning rate
+    decays. With any, the vectors of names are not trained."""
     epochs: int = 150
     """Passes through the training questions in an attempt, at most; the paper does not say how
     many."""
     attempts: int = 1
     """Attempts in all: where the task is not learned, start anew from another seed. In every second
-    one the rate rises twice as fast, for some tasks need it slow and some fast."""
+    one the learning rate rises twice as fast, for some tasks need it slow and some fast."""
     start_decay_below: float | None = None
-    """The validation error, in %, below which a task counts as learned, and of several each one;
-    None: it never does."""
+    """The validation error, in %, below which the task counts as learned and the learning rate
+    starts to decay; of several tasks the worst counts. None: it decays only in the last epochs."""
     decay_anyway_below: float = 0.0
-    """An attempt that has not learned the task after all epochs, but whose validation error (of
-    several tasks: in the worst) is below this, is not given up yet: its rate falls, which may be
-    all that it needs."""
+    """An attempt that has not learned the task when the last moment for the decay has come, but
+    whose validation error (of several tasks: in the worst) is below this, is not given up yet: its
+    learning rate decays, which may be all that it needs."""
     accept_below: float | None = None
     """The validation error, in %, and of several tasks that of the worst, below which an attempt
     that has learned the task is accepted at its end, and a model preferred to any that is not;
     None: as `start_decay_below`."""
     learning_rate: float = 0.008
-    """Rate after the warm-up."""
+    """Learning rate after the warm-up."""
     peak_learning_rate: float | None = None
-    """The rate rises to this while the task is not learned; None: it stays."""
+    """The learning rate rises to this while the task is not learned; None: it stays."""
     ramp_epochs: int = 1
     """Epochs that the rise takes."""
     decay_epochs: int = 0
-    """The last of these epochs, in which the learning rate falls to 0; they begin earlier where the
+    """The last of the epochs, in which the learning rate decays to 0; they begin earlier where the
     task is learned earlier."""
+    optimizer: str = "nadam"
+    """nadam (TensorFlow's, as in the paper), adam, rmsprop or sgd."""
     beta1: float = 0.6
-    """NAdam's memory of the gradient."""
+    """Decay of the mean of the gradient (nadam, adam)."""
     beta2: float = 0.4
-    """NAdam's memory of its square."""
+    """Decay of the mean of its square (nadam, adam, rmsprop)."""
     epsilon: float = 1e-8
-    """NAdam's guard against division by zero."""
-    clip_norm: float = 5.0
-    """Largest global norm of the gradient; the paper is silent, its released code has 5."""
+    """Guard against division by zero (nadam, adam, rmsprop)."""
+    momentum: float = 0.0
+    """Momentum (rmsprop, sgd)."""
+    weight_decay: float = 0.0
+    """So many times each weight is added to its gradient, after clipping (an L2 penalty)."""
+    clip_value: float | None = None
+    """Largest entry of the gradient, either way; None: any."""
+    clip_norm: float | None = 5.0
+    """Largest global norm of the gradient; None: any. The paper is silent, its released code has
+    5."""
     warmup_steps: int = 50
-    """First steps, at a tenth of the rate; a NaN in them starts anew with another seed."""
+    """First steps, at a tenth of the learning rate; a NaN in them starts anew with another seed."""
     halve_lr_below_loss: float | None = 0.1
-    """Halve the rate once, when the validation loss falls below this; None: never."""
+    """Halve the learning rate once, when the validation loss falls below this; None: never."""
     stop_after_zero_error: int | None = None
     """End after so many evaluations in a row without a validation error; None: never early."""
     patience: int | None = None
-    """End after so many evaluations in a row without a better model, and where a task has to be
-    learned first, not before it is; None: never early."""
+    """End after so many evaluations in a row without a better model; with `start_decay_below` they
+    count from the start of the decay. None: never early."""
     max_sentences: int = 70
     """Sentences before a question that are read."""
     story_cap_task_3: int = 130
@@ -74,17 +84,19 @@ class Recipe:
         for name in (*counts, "max_sentences", "story_cap_task_3"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("learning_rate", "epsilon", "clip_norm"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise UserError(f"{name} must be over 0, not {getattr(self, name)}")
-        for name in ("beta1", "beta2"):
+        for name in ("learning_rate", "epsilon", "clip_value", "clip_norm"):
+            number = getattr(self, name)
+            if number is not None and not 0 < number < math.inf:
+                raise UserError(f"{name} must be over 0, not {number}")
+        self._check_optimizer()
+        for name in ("beta1", "beta2", "momentum"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
         for name in ("error_weighted_share", "random_name_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("warmup_steps", "decay_epochs"):
-            if getattr(self, name) < 0:
+        for name in ("warmup_steps", "decay_epochs", "weight_decay"):
+            if not 0 <= getattr(self, name) < math.inf:
                 raise UserError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if (
             self.peak_learning_rate is not None
@@ -101,33 +113,20 @@ class Recipe:
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")
 
+    def _check_optimizer(self) -> None:
+        if self.optimizer not in OPTIMIZERS:
+            raise UserError(
+                f"unknown optimizer '{self.optimizer}'; there are {', '.join(OPTIMIZERS)}"
+            )
+        if self.momentum and "momentum" not in OPTIMIZERS[self.optimizer].settings:
+            raise UserError(f"momentum is for rmsprop and sgd; {self.optimizer} has beta1 for it")
+        if self.weight_decay and self.random_name_share:
+            raise UserError(
+                "weight_decay would change the vectors of names, which random_name_share keeps as "
+                "they are; leave one of the two out"
+            )
+
     @property
     def cap(self) -> StoryCap:
         """How many sentences of a story are read."""
         return StoryCap(usual=self.max_sentences, task_3=self.story_cap_task_3)
-
-    def decay_step(self, steps_per_epoch: int, decay_from: int | None = None) -> int:
-        """From when on the rate falls: when the task is learned, at the latest after all epochs."""
-        latest = max(self.epochs - self.decay_epochs, 0) * steps_per_epoch
-        return latest if decay_from is None else min(latest, decay_from)
-
-    def last_step(self, steps_per_epoch: int, decay_from: int | None = None) -> int:
-        """When an attempt ends that is not given up."""
-        decay = min(self.decay_epochs, self.epochs) * steps_per_epoch
-        return self.decay_step(steps_per_epoch, decay_from) + decay
-
-    def rate(
-        self, step: int, steps_per_epoch: int, decay_from: int | None = None, attempt: int = 1
-    ) -> float:
-        """The rate of a step, before any halving; steps count from 0 in every attempt.
-
-        A tenth in the warm-up; then it rises to its top; in the end it falls to 0.
-        """
-        if step < self.warmup_steps:
-            return self.learning_rate / 10
-        fall = self.decay_step(steps_per_epoch, decay_from)
-        last = self.last_step(steps_per_epoch, decay_from)
-        top = self.learning_rate if self.peak_learning_rate is None else self.peak_learning_rate
-        rise = self.ramp_epochs * steps_per_epoch / (1 if attempt % 2 else 2)
-        rate = self.learning_rate + (top - self.learning_rate) * min(min(step, fall) / rise, 1.0)
-        return rate if step <= fall else rate * (last - step) / (last - fall)

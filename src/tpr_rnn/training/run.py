@@ -82,7 +82,7 @@ class Run:
                 "was begun with; bring the old data back, or begin a new run"
             )
         run.elapsed = run.directory.load_checkpoint(run.trainer)
-        run.directory.drop_metrics_after(run.trainer.progress.evaluated)
+        run.directory.drop_metrics_after(run.trainer.progress.last_evaluation)
         return run
 
     def events(self, stop: Callable[[], bool] = lambda: False) -> Generator[Event, None, None]:
@@ -103,7 +103,7 @@ class Run:
                     if isinstance(event, Evaluated):
                         self._record(event)
                     elif isinstance(event, Restarted):  # what came of NaN is not kept
-                        self.directory.drop_metrics_after(self.trainer.progress.evaluated)
+                        self.directory.drop_metrics_after(self.trainer.progress.last_evaluation)
                     if time.monotonic() - saved > CHECKPOINT_SECONDS:
                         self._save()
                         saved = time.monotonic()
@@ -147,7 +147,7 @@ class Run:
                 "step": event.step,
                 "epoch": event.epoch,
                 **{name: round(seconds, 2) for name, seconds in self.elapsed._asdict().items()},
-                "rate": event.rate,
+                "learning_rate": event.learning_rate,
                 "train_loss": event.train_loss,
                 "valid_loss": event.valid.loss,
                 "valid_error": event.valid.error,

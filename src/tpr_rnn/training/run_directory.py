@@ -110,7 +110,7 @@ class RunDirectory:
         """Write the whole state of a run, in one file and in one step."""
         times = {name: str(seconds) for name, seconds in elapsed._asdict().items()}
         metadata = {"progress": json.dumps(asdict(trainer.progress)), **times}
-        tensors = {name: tensor.cpu() for name, tensor in trainer.tensors().items()}
+        tensors = {name: tensor.cpu().clone() for name, tensor in trainer.tensors().items()}
         write_atomically(self.path / "checkpoint.safetensors", save(tensors, metadata))
 
     def load_checkpoint(self, trainer: Trainer) -> Elapsed:
@@ -123,10 +123,7 @@ class RunDirectory:
             return Elapsed()
         try:
             metadata, tensors = read_tensors(path)
-            progress = json.loads(metadata["progress"])
-            for name in ("best", "attempt_best"):
-                progress[name] = tuple(progress[name])
-            trainer.restore(Progress(**progress), tensors)
+            trainer.restore(Progress.from_json(json.loads(metadata["progress"])), tensors)
             seconds = float(metadata["seconds"])
             # A checkpoint that is older than the count of the processor's time has an upper bound.
             return Elapsed(seconds, float(metadata.get("cpu_seconds", seconds)))
