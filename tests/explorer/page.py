@@ -75,7 +75,7 @@ class Page:
         self.button("Paste …").click()
         field = self.labelled("Text of the story")
         self.browser.execute_script("arguments[0].value = arguments[1]", field, text)
-        self.button("Take it").click()
+        self.button("Use this text").click()
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.browser.get_log("browser")]

@@ -22,23 +22,23 @@ PHONES = ((320, 640), (360, 740))
 
 def test_it_opens_with_a_story_and_its_answer(page) -> None:
     page.open()
-    page.shows("#verdict", "that is true")
+    page.shows("#verdict", "✓ correct")
     assert len(page.story()) >= 2
     assert page.texts(".node.found text")
     assert "handmade" in page.text("#model")
 
 
-def test_tell_me_a_story(page) -> None:
+def test_generate_a_story(page) -> None:
     page.open(STORY)
     page.shows("#verdict", "Ask a question")
-    page.button("Tell me a story").click()
-    page.shows("#verdict", "that is true")
+    page.button("Generate a story").click()
+    page.shows("#verdict", "✓ correct")
     assert page.story() != STORY
     assert "task=1&seed=" in page.browser.current_url
     first, *_ = page.texts("#chips .chip")
     page.browser.find_element(By.CSS_SELECTOR, "#chips .chip").click()
     page.becomes(lambda: first.endswith(f"after {len(page.story())}"))
-    page.shows("#verdict", "that is true")
+    page.shows("#verdict", "✓ correct")
 
 
 def test_tell_and_ask_by_keyboard_alone(page) -> None:
@@ -135,13 +135,13 @@ def test_a_pasted_file_can_be_leafed_through(page) -> None:
     page.button("Paste …").click()
     field = page.labelled("Text of the story")
     field.send_keys("2 Mary")
-    page.button("Take it").click()
+    page.button("Use this text").click()
     page.shows("#paste-problem", "the line is numbered 2")
     assert all("/api/parse" in complaint for complaint in page.complaints())
     text = f"1 {STORY[0]}\n2 Where is Mary?\tkitchen\t1\n1 {STORY[1]}\n"
     page.browser.execute_script("arguments[0].value = arguments[1]", field, text)
-    page.button("Take it").click()
-    page.shows("#verdict", "that is true")
+    page.button("Use this text").click()
+    page.shows("#verdict", "✓ correct")
     page.labelled("Next story").click()
     page.becomes(lambda: page.story() == [STORY[1]])
     assert "story 2 of 2" in page.text("#shelf")
@@ -161,8 +161,8 @@ def test_prose_is_pasted(page) -> None:
     ("text", "message"),
     [
         ("", "an empty story; expected a sentence a line"),
-        ("Mary " * 60, "sentence 1 has 299 characters; 200 can be taken at a time"),
-        ("Mary left. " * 301, "the story has 301 sentences; 300 can be taken at a time"),
+        ("Mary " * 60, "sentence 1 has 299 characters; at most 200 are allowed"),
+        ("Mary left. " * 301, "the story has 301 sentences; at most 300 are allowed"),
     ],
     ids=["nothing", "a long sentence", "many sentences"],
 )
@@ -193,9 +193,9 @@ def test_a_link_shows_all_of_it_again(page) -> None:
 
 def test_a_link_to_a_told_story_knows_the_truth(page) -> None:
     page.open()
-    page.shows("#verdict", "that is true")
+    page.shows("#verdict", "✓ correct")
     page.browser.refresh()
-    page.shows("#verdict", "that is true")
+    page.shows("#verdict", "✓ correct")
 
 
 def test_a_strange_link_does_no_harm(page) -> None:
@@ -278,7 +278,7 @@ def test_everything_has_a_name(page) -> None:
 
 def test_the_page_is_small_and_only_from_here(page) -> None:
     page.open()
-    page.shows("#verdict", "that is true")
+    page.shows("#verdict", "✓ correct")
     loaded = page.browser.execute_script(
         "return performance.getEntries().filter((one) => 'encodedBodySize' in one)"
         ".map((one) => [one.name, one.encodedBodySize])"

@@ -17,7 +17,7 @@ STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to 
 def test_the_slider_shows_the_memory_after_each_sentence(page) -> None:
     page.open(STORY, "Where is Mary?")
     page.shows("#held", "office")
-    slider = page.labelled("Sentences told so far")
+    slider = page.labelled("Sentences read so far")
     slider.send_keys(Keys.HOME)
     page.shows("#moment", "the memory is empty")
     assert page.texts(".arrow .line") == page.texts("#legend .arrow .line")
@@ -80,7 +80,7 @@ def test_what_does_not_fit_into_the_table_can_be_scrolled_to(page) -> None:
     page.becomes(lambda: page.browser.execute_script(top, region) > 0)
     heading = page.one(".scroll th")
     assert abs(heading.rect["y"] - region.rect["y"]) < 1  # still there
-    assert "Kept: 100% is what one sentence leaves" in page.text("#memory")
+    assert "Kept: 100% is what one sentence stores" in page.text("#memory")
 
 
 def test_an_entity_without_a_name_is_explained(page) -> None:
@@ -148,7 +148,7 @@ def test_compare_names_the_pair(page) -> None:
 
 def test_operations_have_the_titles_and_colours_of_the_table(page) -> None:
     page.open(STORY, "Where is Mary?")
-    page.shows("#legend", "what was told")
+    page.shows("#legend", "what a sentence says")
     for name, spec in SPECS.items():
         seen = page.browser.execute_script(
             "const one = document.querySelector(arguments[0]);"

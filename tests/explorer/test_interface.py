@@ -15,7 +15,7 @@ from tpr_rnn import trace
 from tpr_rnn.data import simulator
 from tpr_rnn.explorer import limits
 from tpr_rnn.explorer.app import REFUSALS, create_app
-from tpr_rnn.explorer.messages import Traced
+from tpr_rnn.explorer.messages import TraceResponse
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
@@ -61,7 +61,7 @@ def test_an_operation_can_be_switched_off(client) -> None:
 def test_a_trace_is_that_of_the_library_with_names_and_reasons(client, service) -> None:
     tracing = {"story": STORY, "question": "Where is Mary?", "operations": ["write"]}
     found = client.post("/api/trace", json=tracing)
-    Traced.model_validate_json(found.content)  # as the OpenAPI description says
+    TraceResponse.model_validate_json(found.content)  # as the OpenAPI description says
     expected = trace(service.reader, STORY, "Where is Mary?", operations=["write"])
     assert found.json()["trace"] == json.loads(json.dumps(expected.as_json()))
     assert found.json()["names"] == ["mary", "kitchen", "john", "garden", "office"]
@@ -169,15 +169,19 @@ WRONG = {
     "too many words": (400, "reads 1 to 8", {"question": "is " * 9}),
     "too many sentences": (
         422,
-        "the story has 301 sentences; 300 can be taken at a time",
+        "the story has 301 sentences; at most 300 are allowed",
         {"story": ["Mary"] * 301},
     ),
     "a long sentence": (
         422,
-        "sentence 2 has 201 characters; 200 can be taken at a time",
+        "sentence 2 has 201 characters; at most 200 are allowed",
         {"story": ["Mary left.", "a" * 201]},
     ),
-    "a long question": (422, "the question has 201 characters; 200", {"question": "a" * 201}),
+    "a long question": (
+        422,
+        "the question has 201 characters; at most 200",
+        {"question": "a" * 201},
+    ),
     "an empty sentence": (422, "sentence 1 is empty; expected some words", {"story": [""]}),
     "wrong type": (422, "body.story", {"story": "Mary left."}),
     "no question": (422, "body.question", {"question": None}),
@@ -202,11 +206,11 @@ def test_what_is_wrong_is_named(client, status, message, change) -> None:
         ("1 Mary left.\n3 John left.", "the text:2: the line is numbered 3"),
         ("", "the text: an empty story; expected"),
         (" \n", "the text: an empty story; expected"),
-        ("1 Mary left.\n" * 101, "the text has 101 stories; 100 can be taken at a time"),
-        ("Mary left. " * 301, "the story has 301 sentences; 300 can be taken at a time"),
-        ("Mary left. " * 2 + "a" * 201, "sentence 3 has 201 characters; 200 can be taken"),
-        ("Mary left. " + "a" * 200 + "?", "the question has 201 characters; 200 can be taken"),
-        ("1 Mary left.\n1 " + "a" * 201, "story 2: sentence 1 has 201 characters; 200 can"),
+        ("1 Mary left.\n" * 101, "the text has 101 stories; at most 100 are allowed"),
+        ("Mary left. " * 301, "the story has 301 sentences; at most 300 are allowed"),
+        ("Mary left. " * 2 + "a" * 201, "sentence 3 has 201 characters; at most 200 are"),
+        ("Mary left. " + "a" * 200 + "?", "the question has 201 characters; at most 200 are"),
+        ("1 Mary left.\n1 " + "a" * 201, "story 2: sentence 1 has 201 characters; at most 200 are"),
     ],
     ids=["numbers", "empty", "blank", "stories", "sentences", "sentence", "question", "second"],
 )
@@ -219,9 +223,7 @@ def test_a_text_that_is_no_story_is_refused(client, text, message) -> None:
 def test_a_text_that_is_too_long_is_refused(client) -> None:
     answer = client.post("/api/parse", json={"text": "a" * (limits.TEXT + 1)})
     assert answer.status_code == 422
-    assert answer.json()["error"] == (
-        "the text has 60,001 characters; 60,000 can be taken at a time"
-    )
+    assert answer.json()["error"] == ("the text has 60,001 characters; at most 60,000 are allowed")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +266,7 @@ def test_addresses_that_do_not_exist(client, method, path, status) -> None:
 
 def test_every_refusal_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text()
-    (listed,) = re.findall(r"Whatever is refused is answered by .*?\n\n", text, re.DOTALL)
+    (listed,) = re.findall(r"A refused request is answered by .*?\n\n## ", text, re.DOTALL)
     assert [int(status) for status in re.findall(r"\b[45]\d\d\b", listed)] == sorted(
         {*REFUSALS, 404, 405, 500}
     )

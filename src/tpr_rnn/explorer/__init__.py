@@ -1,13 +1,13 @@
-"""The explorer: a local web page, and an HTTP interface, on what a model makes of a story.
+"""The explorer: a local web page, and an HTTP interface, that show how a model reads a story.
 
-It shows what `analysis.trace` gives and computes nothing of its own.
+It shows the result of `analysis.trace` and computes nothing of its own.
 
-    service.py      what can be asked, in plain Python: answer, trace, tell, parse, check
+    service.py      what it can do, in plain Python: answer, trace, generate, parse, check
     questions.py    questions that fit a story
-    messages.py     what goes in and out, as JSON; the OpenAPI description is made of it
-    errors.py       what is wrong with a request, in words
-    security.py     whom to serve, how much to take, and what a page may do
-    queue.py        how much is worked on at a time
+    messages.py     requests and responses, as JSON; the OpenAPI description comes from them
+    errors.py       messages about what is wrong with a request
+    security.py     which hosts and sizes are accepted, and what the page may do
+    queue.py        how many requests are worked on at a time
     connections.py  how many connections are open at a time
     app.py          the HTTP interface
     server.py       the process: a socket, a browser

@@ -1,6 +1,6 @@
-"""The HTTP interface: each address is one thing that `Service` can do.
+"""The HTTP interface: each address is one method of `Service`.
 
-/api/openapi.json describes it. Whatever is refused is answered by a `Problem`.
+/api/openapi.json describes it. A refused request is answered by a `Problem`.
 """
 
 import json
@@ -31,9 +31,9 @@ PAGE = Path(__file__).parent / "page"
 REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"description": "The model cannot read this.", "model": messages.Problem},
     413: {"description": "The request is too large.", "model": messages.Problem},
-    421: {"description": "The explorer is called something else.", "model": messages.Problem},
+    421: {"description": "The explorer has another host name.", "model": messages.Problem},
     422: {"description": "The request is not as described here.", "model": messages.Problem},
-    503: {"description": "Too many are asking at once; come back.", "model": messages.Problem},
+    503: {"description": "Too many requests at once; try again later.", "model": messages.Problem},
 }
 _WORDS = TypeAdapter(dict[str, Any])
 
@@ -47,7 +47,7 @@ def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAP
     """
     app = FastAPI(
         title="tpr-rnn explorer",
-        summary="Tell a story, ask, and see what the third-order memory holds.",
+        summary="Write a story, ask, and see what the third-order memory holds.",
         version=__version__,
         openapi_url="/api/openapi.json",
         # FastAPI's own pages of documentation load scripts from other hosts.
@@ -66,32 +66,32 @@ def _add_api(app: FastAPI, service: Service) -> None:
     queue = Queue()
 
     @app.get("/api/model")
-    async def model() -> messages.Described:
+    async def model() -> messages.ModelResponse:
         """Describe the model: its size, its words, the tasks whose words it knows."""
         return service.description
 
     @app.get("/api/operations")
-    async def operations() -> messages.Operations:
+    async def operations() -> messages.OperationsResponse:
         """List the memory's operations: names, meanings, colours."""
         return OPERATIONS
 
     @app.post("/api/answer")
-    async def answer(request: Request, asking: messages.Asking) -> messages.Answered:
+    async def answer(request: Request, asking: messages.AnswerRequest) -> messages.AnswerResponse:
         """Answer a question about a story."""
         found = await queue.do(request, service.answer, asking)
-        return messages.Answered(
+        return messages.AnswerResponse(
             answer=found[0].word,
             answers=tuple(Answer(*guess) for guess in found),
         )
 
-    @app.post("/api/trace", response_model=messages.Traced)
-    async def trace(request: Request, tracing: messages.Tracing) -> Response:
+    @app.post("/api/trace", response_model=messages.TraceResponse)
+    async def trace(request: Request, tracing: messages.TraceRequest) -> Response:
         """Follow a story, and a question about it, through the memory."""
 
         def traced() -> bytes:
             found = service.trace(tracing)
             words = _WORDS.dump_python(in_words(found), mode="json")
-            # Not by the model of the message: checking each number again takes its time.
+            # Not by the response's own class: validating each number again is slow.
             return json.dumps({"trace": found.as_json(), **words}).encode()
 
         return Response(await queue.do(request, traced), media_type="application/json")
@@ -101,25 +101,27 @@ def _add_api(app: FastAPI, service: Service) -> None:
         request: Request,
         task: Annotated[int, Query(ge=min(TASK_NAMES), le=max(TASK_NAMES))],
         seed: Annotated[int, Query(ge=0, lt=2**32)] = 0,
-    ) -> messages.Generated:
-        """Tell a story of one of the 20 tasks, with its questions and their true answers."""
+    ) -> messages.StoryResponse:
+        """Generate a story of a task, with its questions and their correct answers."""
         return await queue.do(request, service.generate, task, seed)
 
     @app.post("/api/parse")
-    async def parse(request: Request, pasting: messages.Pasting) -> messages.Parsed:
+    async def parse(request: Request, pasting: messages.ParseRequest) -> messages.ParseResponse:
         """Read stories from a text, in the bAbI format or in plain sentences."""
         return await queue.do(request, service.parse, pasting.text)
 
     @app.post("/api/check")
-    async def check(request: Request, checking: messages.Checking) -> messages.Checked:
-        """Find the words that the model does not know, and known ones that are spelt alike."""
+    async def check(request: Request, checking: messages.CheckRequest) -> messages.CheckResponse:
+        """Find words that the model does not know, and known words of similar spelling."""
         return await queue.do(request, service.check, checking)
 
     @app.post("/api/questions")
-    async def questions(request: Request, about: messages.About) -> messages.Suggested:
+    async def questions(
+        request: Request, about: messages.QuestionsRequest
+    ) -> messages.QuestionsResponse:
         """Suggest questions that fit a story."""
         fitting = await queue.do(request, service.suggest, about.story)
-        return messages.Suggested(questions=tuple(fitting))
+        return messages.QuestionsResponse(questions=tuple(fitting))
 
 
 def _add_page(app: FastAPI) -> None:
@@ -151,7 +153,7 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(BusyError)
     async def busy(_: Request, __: BusyError) -> JSONResponse:
-        return _problem(503, "too many are asking at once; try again", {"retry-after": "1"})
+        return _problem(503, "too many requests at once; try again", {"retry-after": "1"})
 
     @app.exception_handler(OSError)
     async def no_descriptors(_: Request, error: OSError) -> JSONResponse:
@@ -161,11 +163,11 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     async def gone(_: Request, __: ClientDisconnect) -> Response:
-        return Response(status_code=499)  # as others call it; nobody hears it
+        return Response(status_code=499)  # nginx's code for a client that has gone
 
     @app.exception_handler(Exception)
     async def broken(_: Request, error: Exception) -> JSONResponse:
-        return _problem(500, f"a fault of the explorer ({type(error).__name__}); please report it")
+        return _problem(500, f"an error in the explorer ({type(error).__name__}); please report it")
 
 
 def _problem(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""What is too much or too little in a request, in words for whoever tells a story."""
+"""What is wrong with a request, in words for a person who writes a story."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from tpr_rnn.memory import SPECS
 
 
 def not_as_described(error: Mapping[str, Any]) -> str:
-    """What pydantic has found: what can happen on the page for a person, the rest for programs."""
+    """What pydantic found: in plain words what can happen on the page, the rest for programs."""
     given = error["input"]
     match error["type"], error["loc"]:
         case "too_long", ("body", "story"):
@@ -29,7 +29,7 @@ def not_as_described(error: Mapping[str, Any]) -> str:
 
 
 def check_sizes(stories: Sequence[KnownStory]) -> None:
-    """Refuse stories that are read from a text but could not be sent, in the same words."""
+    """Refuse stories of a pasted text that would be refused as a request."""
     if len(stories) > limits.STORIES:
         raise UserError(_too_much("the text", len(stories), "stories", limits.STORIES))
     for number, story in enumerate(stories, start=1):
@@ -49,9 +49,9 @@ def _complaints(story: KnownStory) -> Iterator[str]:
 
 
 def _called(field: str, *place: int) -> str:
-    """What to call a part of a request: the question, sentence 3."""
+    """The name of a part of a request: the question, sentence 3."""
     return f"sentence {place[0] + 1}" if place else f"the {field}"
 
 
 def _too_much(what: str, count: int, things: str, most: int) -> str:
-    return f"{what} has {count:,} {things}; {most:,} can be taken at a time"
+    return f"{what} has {count:,} {things}; at most {most:,} are allowed"

@@ -1,4 +1,4 @@
-"""What goes in and out of the HTTP interface; the OpenAPI description is made of these."""
+"""Requests and responses of the HTTP interface; the OpenAPI description comes from them."""
 
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ OperationNames = Annotated[list[Operation], Field(min_length=1, max_length=len(S
 
 
 class Message(BaseModel):
-    """The base of all messages: what is not described is refused."""
+    """The base of all messages: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -27,7 +27,7 @@ class Problem(Message):
     """What is wrong, and what would be right."""
 
 
-class Asking(Message):
+class AnswerRequest(Message):
     """A story and a question about it."""
 
     story: Sentences
@@ -36,19 +36,19 @@ class Asking(Message):
     operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
     top: int = Field(5, ge=1, le=limits.ANSWERS)
-    """How many answers to give."""
+    """How many answers to return."""
 
 
-class Answered(Message):
-    """The likeliest answers to a question."""
+class AnswerResponse(Message):
+    """The most likely answers to a question."""
 
     answer: str
-    """The likeliest one."""
+    """The most likely one."""
     answers: tuple[Answer, ...]
-    """Likeliest first."""
+    """Most likely first."""
 
 
-class Tracing(Message):
+class TraceRequest(Message):
     """A story, and perhaps a question about it, to follow through the memory."""
 
     story: Sentences
@@ -57,56 +57,56 @@ class Tracing(Message):
     """Use only these operations of the memory; absent: all that the model was trained with."""
 
 
-class Traced(Message):
+class TraceResponse(Message):
     """What happened in the memory."""
 
     trace: Trace
     """Every number; docs/analysis.md says how to read it."""
     names: tuple[str, ...]
-    """What to call each node of the trace."""
+    """A name for each node of the trace."""
     why: Reasons | None
-    """Why the question is answered so, in words; null without a question."""
+    """The reasons for the answer, in words; null without a question."""
 
 
 class KnownQuestion(Message):
-    """A question, with its true answer if that is known."""
+    """A question, with its correct answer if that is known."""
 
     text: str
     answer: str | None
-    """As the model would say it."""
+    """In the form in which the model answers."""
     after: int
-    """How many sentences were told before it was asked."""
+    """How many sentences stand before it."""
     supports: tuple[int, ...]
-    """The sentences that lead to the answer, counted from 0."""
+    """The sentences that support the answer, counted from 0."""
 
 
 class KnownStory(Message):
-    """A story and the questions that were asked along the way."""
+    """A story and its questions."""
 
     sentences: tuple[str, ...]
     questions: tuple[KnownQuestion, ...]
 
 
-class Generated(KnownStory):
+class StoryResponse(KnownStory):
     """A story from the simulator."""
 
     task: int
     seed: int
 
 
-class Pasting(Message):
-    """A text with stories in the bAbI format, or with one in plain sentences."""
+class ParseRequest(Message):
+    """A text with stories in the bAbI format, or one story in plain sentences."""
 
     text: str = Field(max_length=limits.TEXT)
 
 
-class Parsed(Message):
+class ParseResponse(Message):
     """The stories of a text."""
 
     stories: tuple[KnownStory, ...]
 
 
-class Checking(Message):
+class CheckRequest(Message):
     """A story, and perhaps a question about it, as they are being typed."""
 
     story: Sentences
@@ -118,23 +118,23 @@ class UnknownWord(Message):
 
     word: str
     nearest: tuple[str, ...]
-    """Known words that are spelt like it."""
+    """Known words of similar spelling."""
 
 
-class Checked(Message):
-    """What the model has never seen."""
+class CheckResponse(Message):
+    """The words that the model has never seen."""
 
     unknown: tuple[UnknownWord, ...]
-    """In the order in which they come."""
+    """In their order in the text."""
 
 
-class About(Message):
+class QuestionsRequest(Message):
     """A story to ask about."""
 
     story: Sentences
 
 
-class Suggested(Message):
+class QuestionsResponse(Message):
     """Questions that fit a story."""
 
     questions: tuple[str, ...]
@@ -150,7 +150,7 @@ class Task(Message):
 
 
 class Limits(Message):
-    """How much may be sent at a time."""
+    """How much one request may hold."""
 
     sentences: int = limits.SENTENCES
     characters: int = limits.CHARACTERS
@@ -159,7 +159,7 @@ class Limits(Message):
 
 
 class OperationShown(Message):
-    """An operation of the memory: what it is called, what it does, and how to draw it."""
+    """An operation of the memory: its name, what it does, and how to draw it."""
 
     name: Operation
     title: str
@@ -178,14 +178,14 @@ class OperationShown(Message):
     """It cannot be used without these."""
 
 
-class Operations(Message):
+class OperationsResponse(Message):
     """The memory's operations."""
 
     operations: tuple[OperationShown, ...]
     """In the order of the memory's table; a model may have been trained with fewer."""
 
 
-class Described(Message):
+class ModelResponse(Message):
     """A model."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Questions that fit a story: those that the simulator asks about stories of the same words."""
+"""Questions that fit a story: those of simulated stories with the same words."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -7,31 +7,31 @@ from tpr_rnn.data.simulator import TASK_NAMES, tell
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
 
 STORIES = 60
-"""So many stories of each task are listened to: enough to hear nearly all that it asks."""
+"""Stories of each task to collect questions from: enough to find nearly all of them."""
 
 
 class FittingQuestions:
-    """What can be asked about a story, for a model that knows only some words."""
+    """Questions that fit a story, for a model that knows only some words."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Remember which words the model knows; stories are told when they are first needed."""
+        """Keep the words that the model knows; stories are generated when first needed."""
         self._vocabulary = vocabulary
 
     @cached_property
     def tasks(self) -> tuple[int, ...]:
         """The tasks whose every word the model knows."""
-        return tuple(self._told)
+        return tuple(self._by_task)
 
     def about(self, story: Sequence[str], count: int) -> list[str]:
-        """Questions about what was told, at most `count`, simple tasks first.
+        """Questions about a story, at most `count`, simple tasks first.
 
-        A task's questions fit if the story uses only words of that task's stories, and a question
-        fits if whatever it shares with stories in general is in this one: its Mary, its kitchen.
+        A task's questions fit if the story uses only words of that task's stories. One of them
+        fits if all words that it shares with such stories (its Mary, its kitchen) are in this one.
         """
         words = {word for sentence in story for word in tokenize(sentence)}
         fitting: dict[str, None] = {}
         if words:
-            for sentence_words, questions in self._told.values():
+            for sentence_words, questions in self._by_task.values():
                 if words <= sentence_words:
                     fitting |= {
                         text: None
@@ -41,9 +41,9 @@ class FittingQuestions:
         return list(fitting)[:count]
 
     @cached_property
-    def _told(self) -> dict[int, tuple[set[str], dict[str, set[str]]]]:
+    def _by_task(self) -> dict[int, tuple[set[str], dict[str, set[str]]]]:
         """For each task the words of its sentences, and its questions with their words."""
-        told = {}
+        by_task = {}
         for task in TASK_NAMES:
             sentences: set[str] = set()
             questions: dict[str, set[str]] = {}
@@ -58,5 +58,5 @@ class FittingQuestions:
                     break
                 questions |= asked
             else:
-                told[task] = (sentences, dict(sorted(questions.items())))
-        return told
+                by_task[task] = (sentences, dict(sorted(questions.items())))
+        return by_task

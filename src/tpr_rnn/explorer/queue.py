@@ -1,4 +1,4 @@
-"""How much is worked on at a time: a few at the queue, some in the queue, no more."""
+"""How many requests are worked on at a time, and how many may wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,11 +14,11 @@ Result = TypeVar("Result")
 
 
 class BusyError(Exception):
-    """Too many are waiting already."""
+    """Too many requests are waiting already."""
 
 
 class Queue:
-    """Where requests wait for the model, so that the network is served meanwhile."""
+    """Requests wait here for the model, while the network is still served."""
 
     def __init__(self) -> None:
         """Nobody is waiting."""
@@ -32,26 +32,26 @@ class Queue:
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Result:
-        """Do some work in a thread, when it is its turn and who asked for it is still there."""
+        """Do some work in a thread when its turn comes, if the client is still connected."""
         if self._inside >= limits.WORKING + limits.WAITING:
             raise BusyError
         self._inside += 1
         try:
-            # Only waiting is given up: a thread cannot be stopped, so what is begun is finished.
+            # Only waiting can be cancelled: a thread that has begun cannot be stopped.
             with CancelScope() as waiting:
-                door = asyncio.create_task(_watch_door(request, waiting))
+                watching = asyncio.create_task(_watch_disconnect(request, waiting))
                 try:
                     return await to_thread.run_sync(
                         lambda: work(*args, **kwargs), limiter=self._places
                     )
                 finally:
-                    door.cancel()
+                    watching.cancel()
         finally:
             self._inside -= 1
         raise ClientDisconnect
 
 
-async def _watch_door(request: Request, waiting: CancelScope) -> None:
+async def _watch_disconnect(request: Request, waiting: CancelScope) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     waiting.cancel()

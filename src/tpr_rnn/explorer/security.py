@@ -1,4 +1,4 @@
-"""Whom to serve, how much to take, and what the page may do in a browser."""
+"""Which hosts and sizes are accepted, and what the page may do in a browser."""
 
 import re
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tpr_rnn.explorer import limits
 
 HEADERS = {
-    # Nothing but files of this server, no script or style inside the page, nobody's frame.
+    # Only files of this server, no inline script or style, no frame of another page.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
@@ -20,20 +20,20 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-TOO_LARGE = f"the request is too large; {limits.BODY} bytes can be taken at a time"
+TOO_LARGE = f"the request is too large; at most {limits.BODY} bytes are allowed"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Protection:
-    """Stands before the application."""
+    """Middleware that refuses wrong hosts and large bodies, and sets the security headers."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
-        """Guard an application.
+        """Protect an application.
 
         Args:
             app: the application.
-            hosts: the names under which it may be called, so that no other web page can get at it
-                by giving a name of its own to this machine; None: any.
+            hosts: host names that are accepted, so that no other web page can reach it by DNS
+                rebinding; None: any.
         """
         self._app = app
         self._hosts = None if hosts is None else [host.lower() for host in hosts]
@@ -62,8 +62,8 @@ class Protection:
         if self._hosts is not None and host not in self._hosts:
             return JSONResponse(
                 {
-                    "error": f"this explorer is not called {host!r}; "
-                    f"it answers to {', '.join(self._hosts)}"
+                    "error": f"{host!r} is not a host name of this explorer; "
+                    f"it has {', '.join(self._hosts)}"
                 },
                 status_code=421,
             )
@@ -74,7 +74,7 @@ class Protection:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Count what comes, for a request need not say its length, or may lie."""
+    """Count the bytes received: the content-length may be missing or wrong."""
     taken = 0
 
     async def limited() -> Message:

@@ -1,4 +1,4 @@
-"""The explorer's process: a socket on this machine, and a browser that looks at it."""
+"""The explorer's process: a socket on this machine, and a browser that shows its page."""
 
 import asyncio
 import errno
@@ -19,26 +19,26 @@ from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
 
 BACKLOG = 128
-"""Connections that may wait to be taken."""
+"""Connections that may wait to be accepted."""
 TAKEN = (errno.EADDRINUSE, errno.EACCES)
-"""What a system says of a port that somebody else has, or that is not for everybody."""
+"""Errors for a port that is in use, or that needs special rights."""
 PATIENCE = 3
-"""Seconds that requests under way get when the explorer is ended."""
+"""Seconds for requests in progress to finish when the explorer ends."""
 
 
 def serve(
     service: Service, host: str, port: int, *, browser: bool, announce: Callable[[str], None]
 ) -> None:
-    """Serve the page until the process is told to end.
+    """Serve the page until the process is interrupted.
 
     Args:
         service: the model to explore.
-        host: the address to listen on; anything but this machine's own is for all who reach it.
+        host: the address to listen on; with 0.0.0.0 other machines can connect.
         port: the port; 0 takes any that is free.
         browser: whether to open the page in a browser.
-        announce: is told the address of the page, once it can be visited.
+        announce: called with the address of the page when it is ready.
     """
-    # One model, one small story at a time: more threads of torch would only wait for each other.
+    # One model, one small story at a time: more torch threads would only wait for each other.
     torch.set_num_threads(1)
     listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
@@ -64,7 +64,7 @@ async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections from now on."""
+    """A listening socket."""
     if not 0 <= port < 2**16:
         raise UserError(f"--port must be from 0 (any that is free) to 65535, not {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -78,7 +78,7 @@ def listen(host: str, port: int) -> socket.socket:
         else:
             reason = (
                 f"{host!r}; --host takes an address of this machine, such as 127.0.0.1, a name "
-                "that stands for one, or 0.0.0.0 for all of them"
+                "of this machine, or 0.0.0.0 for all of them"
             )
         raise UserError(f"cannot listen on {reason}") from error
 

@@ -1,4 +1,4 @@
-"""What can be asked of the explorer, in plain Python; `app` puts it on the network."""
+"""What the explorer can do, in plain Python; `app` puts it on the network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tpr_rnn.explorer.questions import FittingQuestions
 from tpr_rnn.memory import SPECS
 from tpr_rnn.models.reader import Answer, Reader
 
-OPERATIONS = messages.Operations(
+OPERATIONS = messages.OperationsResponse(
     operations=tuple(
         messages.OperationShown(
             name=spec.name,
@@ -42,17 +42,17 @@ class Service:
 
     reader: Reader
     name: str
-    """What to call the model."""
+    """The name of the model."""
 
     def __post_init__(self) -> None:
-        """Describe the model at once: that takes its time, and refuses one without a memory."""
+        """Describe the model at once: that is slow, and refuses a model without a memory."""
         _ = self.description
 
     @cached_property
-    def description(self) -> messages.Described:
-        """The model, what it knows, and how much may be sent."""
+    def description(self) -> messages.ModelResponse:
+        """The model, its words and tasks, and the limits of a request."""
         model = self.reader.memory_model
-        return messages.Described(
+        return messages.ModelResponse(
             name=self.name,
             version=__version__,
             operations=model.operations,
@@ -69,36 +69,36 @@ class Service:
             limits=messages.Limits(),
         )
 
-    def answer(self, asking: messages.Asking) -> list[Answer]:
-        """The likeliest answers to a question."""
+    def answer(self, asking: messages.AnswerRequest) -> list[Answer]:
+        """The most likely answers to a question."""
         reader = self.reader
         if asking.operations is not None:
             reader = reader.with_operations(asking.operations)
         return reader.answer(asking.story, asking.question, asking.top)
 
-    def trace(self, tracing: messages.Tracing) -> Trace:
-        """All that happens in the memory."""
+    def trace(self, tracing: messages.TraceRequest) -> Trace:
+        """Everything that happens in the memory."""
         return trace(self.reader, tracing.story, tracing.question, operations=tracing.operations)
 
-    def generate(self, task: int, seed: int) -> messages.Generated:
+    def generate(self, task: int, seed: int) -> messages.StoryResponse:
         """A story from the simulator."""
         story = _known(tell(task, seed=seed))
-        return messages.Generated(
+        return messages.StoryResponse(
             sentences=story.sentences, questions=story.questions, task=task, seed=seed
         )
 
-    def parse(self, text: str) -> messages.Parsed:
-        """The stories of a text in the bAbI format, or the one of a text in plain sentences."""
+    def parse(self, text: str) -> messages.ParseResponse:
+        """The stories of a text in the bAbI format, or the one story of plain sentences."""
         told = parse_told(text.split("\n"), name="the text")
         stories = tuple(_asked(_known(story)) for story in told)
         check_sizes(stories)
-        return messages.Parsed(stories=stories)
+        return messages.ParseResponse(stories=stories)
 
-    def check(self, checking: messages.Checking) -> messages.Checked:
-        """Which words the model does not know, with those that it knows instead."""
+    def check(self, checking: messages.CheckRequest) -> messages.CheckResponse:
+        """The words that the model does not know, each with similar words that it knows."""
         texts = [*checking.story, checking.question or ""]
         unknown = self.reader.vocabulary.unknown(word for text in texts for word in tokenize(text))
-        return messages.Checked(
+        return messages.CheckResponse(
             unknown=tuple(
                 messages.UnknownWord(
                     word=word, nearest=self._nearest(word) if place < limits.CORRECTED else ()
@@ -121,7 +121,7 @@ class Service:
 
 
 def in_words(found: Trace) -> dict[str, object]:
-    """What `messages.Traced` says beyond the numbers of a trace."""
+    """The parts of a `messages.TraceResponse` in words."""
     return {
         "names": tuple(node_name(found, node) for node in range(len(found.nodes))),
         "why": None if found.question is None else reasons(found, found.question),
@@ -129,7 +129,7 @@ def in_words(found: Trace) -> dict[str, object]:
 
 
 def _asked(story: messages.KnownStory) -> messages.KnownStory:
-    """The same with what is asked among the sentences as questions, whose answers nobody knows."""
+    """The same story with its sentences that end in ? as questions without a known answer."""
     sentences: list[str] = []
     questions = list(story.questions)
     for text in story.sentences:

@@ -36,7 +36,7 @@ export function showAnswer(asked, truth, whole, off) {
   if (truth !== null) {
     const right = truth === best.word;
     verdict.append(html("span", { class: right ? "truth right" : "truth wrong" },
-      right ? "✓ that is true" : `✗ the truth is ${truth}`));
+      right ? "✓ correct" : `✗ the correct answer is ${truth}`));
   }
   byId("guesses").replaceChildren(...asked.answers.map(({ word, probability: share }) => {
     const bar = html("i", {});

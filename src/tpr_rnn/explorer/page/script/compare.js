@@ -64,7 +64,7 @@ export function createCompare(onPart) {
     canvas.hidden = !shown;
     labels.replaceChildren();
     if (!shown) {
-      byId("pair").textContent = "Tell a story to compare its sentences.";
+      byId("pair").textContent = "Write a story to compare its sentences.";
       return;
     }
     canvas.setAttribute("aria-label",

@@ -1,4 +1,4 @@
-// The explorer: what is told and asked is the state; everything on the page follows from it.
+// The explorer: story and question are the state; everything on the page follows from it.
 
 import { readAddress, writeAddress } from "./address.js";
 import { createSwitches, showAnswer, showChips } from "./answer.js";
@@ -26,7 +26,7 @@ const state = {
   sentences: [],
   question: "",
   off: [], // operations that are switched off
-  at: null, // sentences told at the moment that is watched; null: all
+  at: null, // sentences read at the moment that is shown; null: all
   view: "memory",
   part: "e1",
   known: null, // the story of the simulator, or of a file, with its questions and true answers
@@ -201,7 +201,7 @@ function open(known, question = openingQuestion(known)) {
   });
 }
 
-async function tell() {
+async function newStory() {
   try {
     shelve([]);
     open(await generate(byId("task").value, chance()));
@@ -271,7 +271,7 @@ function createPage() {
     change({ sentences: [""], question: "", known: null, at: null, off: [] });
     story.focus(0);
   });
-  byId("tell").addEventListener("click", tell);
+  byId("generate").addEventListener("click", newStory);
   byId("share").addEventListener("click", share);
   createPaster(shelve);
   document.querySelector(".skip").addEventListener("click", (event) => {

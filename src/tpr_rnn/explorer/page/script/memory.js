@@ -29,7 +29,7 @@ export function createMemory(onWatch) {
     draw(traced, told);
     const stops = way(traced, told);
     byId("way").hidden = !stops.length;
-    byId("way").replaceChildren("The question’s way: ", ...stops);
+    byId("way").replaceChildren("The path of the question: ", ...stops);
     byId("nameless").hidden = !traced.names.some((name) => name.startsWith("["));
     byId("changes").replaceChildren(...changes(traced, told));
     const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
@@ -82,7 +82,7 @@ const named = (operation) => html("b", { class: classOf(operation) }, operations
 function piece(kind, sign, likeness, names) {
   const { node, strength } = likeness;
   const some = Math.abs(strength) >= 0.05;
-  const name = isNode(likeness) ? names[node] : `a little like ${names[node]}`;
+  const name = isNode(likeness) ? names[node] : `similar to ${names[node]}`;
   const what = some ? `${name} ${percent(strength)}` : "nothing";
   return html("span", { class: some ? kind : "none" }, `${sign} ${what}`);
 }
@@ -105,8 +105,8 @@ export function showLegend(used) {
     ...lines,
     ["added", "+ added by this sentence"],
     ["removed", "− removed by this sentence"],
-    ["opposite", "the opposite (less than nothing)"],
-    ["way", "the question’s way: ? 1 2 3, where it goes from box to box"],
+    ["opposite", "the opposite (a negative strength)"],
+    ["way", "the path of the question: ? 1 2 3, where it goes from box to box"],
   ];
   byId("legend").replaceChildren(...shown.map(([kind, meaning]) => {
     const line = svg("path", { class: "line", d: "M2 8H34" });

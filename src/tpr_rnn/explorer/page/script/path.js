@@ -12,7 +12,7 @@ export function showPath(traced, onWatch) {
   }
   const first = html("li", { class: "step start" },
     html("h3", {}, html("span", { class: "badge" }, "?"), " ", question.parts.n.name.text || "the question"),
-    html("p", { class: "note" }, "n: where the question starts to look"),
+    html("p", { class: "note" }, "n: where the search starts"),
     html("p", {}, `“${question.text}”`));
   const steps = question.steps.map((step, place) => card(traced, step, place, onWatch));
   byId("steps").replaceChildren(first, ...steps, end(question));
@@ -30,7 +30,7 @@ function card({ trace, why }, { answers }, place, onWatch) {
     html("p", {}, reason?.found ?? "The memory is empty."),
     html("ul", { class: "sources" }, ...(reason?.sources ?? []).map((source) =>
       told(trace, source, onWatch))),
-    html("p", { class: "note" }, `By itself: ${answers.slice(0, 3)
+    html("p", { class: "note" }, `This step alone: ${answers.slice(0, 3)
       .map(({ word, probability: share }) => `${word} ${probability(share)}`).join(", ")}`));
 }
 
@@ -41,7 +41,7 @@ function told({ sentences, skipped }, { sentence, share }, onWatch) {
     type: "button", onclick: () => onWatch(sentence + 1),
     title: "Watch the memory after this sentence",
   }, html("span", { class: "meter" }, bar), html("b", {}, percent(share)),
-  ` told by ${skipped + sentence + 1}: ${sentences[sentence].text}`));
+  ` stored by ${skipped + sentence + 1}: ${sentences[sentence].text}`));
 }
 
 function end({ answers }) {

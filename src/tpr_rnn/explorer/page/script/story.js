@@ -79,9 +79,9 @@ export function createStory(host, actions) {
       set(row.element, { class: [watched && "watched", later && "later"].filter(Boolean).join(" ") });
       set(row.number, { "aria-pressed": Boolean(watched) });
       row.told.replaceChildren(...(steps ?? []).map((step) =>
-        html("span", { class: "badge", title: `Step ${step} found what this sentence told` }, step)));
+        html("span", { class: "badge", title: `Step ${step} found what this sentence stored` }, step)));
       row.then.textContent = answer ?? "";
-      set(row.then, { title: answer ? `Asked from here on, the answer is ${answer}` : null });
+      set(row.then, { title: answer ? `From this sentence on, the answer is ${answer}` : null });
     });
   }
 
