@@ -96,7 +96,7 @@ def he_or_she(reader: Reader) -> dict[str, float]:
     ]
     padded = [row + [0] * (model.config.max_words - len(row)) for row in numbers]
     with torch.no_grad():
-        said = model.update.by_name(model.update(model.encoder(torch.tensor(padded))))
+        said = model.sentence_parts(torch.tensor(padded))
     alike = {}
     for entity in ("e1", "e2"):
         vectors = normalize(said[entity], dim=1)

@@ -11,7 +11,7 @@ from tpr_rnn.analysis.naming import MAJORITY
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import Associations, sequential
+from tpr_rnn.memory import Associations, scalar_layer_norm, sequential
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
 
@@ -58,7 +58,7 @@ def random_reader(operations, **settings) -> Reader:
 
 def said_by(reader, story) -> dict[str, torch.Tensor]:
     model = reader.model
-    return model.update.by_name(model.update(model.encoder(reader.words(story))))
+    return model.sentence_parts(reader.words(story))
 
 
 def names(trace, attribute="nodes"):
@@ -158,9 +158,7 @@ def check_numbers(reader, story, found) -> None:
                     for other in later
                 ), f"{row} is missing"
 
-    asked = model.inference.by_name(
-        model.inference(model.encoder(reader.words([found.question.text])))
-    )
+    asked = model.question_parts(reader.words([found.question.text]))
     changes, _ = sequential(whole, operations=operations)
     entity, logits = asked["n"][0], 0
     for number, step in enumerate(found.question.steps, start=1):
@@ -186,7 +184,8 @@ def check_numbers(reader, story, found) -> None:
             from_told += origin.weight * content
         torch.testing.assert_close(from_rows, retrieved, rtol=0, atol=1e-10)
         torch.testing.assert_close(from_told, retrieved, rtol=0, atol=1e-10)
-        entity = model.norm(retrieved.unsqueeze(0), number)[0]
+        scale, shift = model.norm.scale[number - 1], model.norm.shift[number - 1]
+        entity = scalar_layer_norm(retrieved, scale, shift)
         alone = entity @ model.output
         logits = logits + alone
         best, rival = (reader.vocabulary.number(a.word) for a in found.question.answers[:2])

@@ -10,7 +10,7 @@ from tpr_rnn.bench import run as bench_run
 from tpr_rnn.bench.cases import single_task
 from tpr_rnn.bench.measure import milliseconds, peak_bytes
 from tpr_rnn.bench.picture import draw_growth
-from tpr_rnn.bench.released import tell_released, without_sharing
+from tpr_rnn.bench.released import released_memory, without_sharing
 from tpr_rnn.memory import Associations, densify, sequential
 from tpr_rnn.models import TPRRNN
 
@@ -25,7 +25,7 @@ def test_the_baseline_is_the_memory_of_the_paper() -> None:
     story = torch.randint(0, 12, (3, 6))
     lengths = torch.tensor([6, 2, 0])
     results = []
-    for form in (sequential, tell_released):
+    for form in (sequential, released_memory):
         changes, memory, *_ = form(Associations(table / 2, story, 4), lengths=lengths)
         tensor = densify(memory).tensor
         (gradient,) = torch.autograd.grad((tensor**2).sum() + changes.sum(), table)
@@ -41,8 +41,8 @@ def test_both_sides_answer_the_same_questions(case) -> None:
     assert len(own.story) == len(batch.answer) > len(group.story)  # it reads for each question
     assert len(plain.sentences) == own.story.numel() > len(batch.sentences)
     models = [
-        TPRRNN(case.config, generator=torch.Generator().manual_seed(0), **tell).double()
-        for tell in ({}, {"tell": tell_released})
+        TPRRNN(case.config, generator=torch.Generator().manual_seed(0), **form).double()
+        for form in ({}, {"memory_form": released_memory})
     ]
     torch.testing.assert_close(models[0](batch), models[1](plain), rtol=1e-9, atol=1e-9)
 

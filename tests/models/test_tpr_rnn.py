@@ -30,14 +30,14 @@ def data():
     return encode({1: STORIES}, vocabulary, longest_sentence(STORIES))
 
 
-def make_model(data, dtype=torch.float64, tell=None, **settings) -> TPRRNN:
+def make_model(data, dtype=torch.float64, memory_form=None, **settings) -> TPRRNN:
     size = int(max(data.sentences.max(), data.questions.max(), data.answer.max())) + 1
     sizes = {"entity_size": 4, "relation_size": 3, "hidden_size": 5}
     config = TPRRNNConfig(
         vocabulary_size=size, max_words=data.sentences.shape[1], **(sizes | settings)
     )
     generator = torch.Generator().manual_seed(0)
-    extra = {} if tell is None else {"tell": tell}
+    extra = {} if memory_form is None else {"memory_form": memory_form}
     return TPRRNN(config, generator=generator, **extra).to(dtype)
 
 
@@ -149,7 +149,7 @@ def test_bounded_keys_leave_short_relations_as_they_are(data) -> None:
 
 def test_both_forms_of_the_memory_give_one_model(data) -> None:
     batch = every_question(data)
-    fast, slow = make_model(data), make_model(data, tell=sequential)
+    fast, slow = make_model(data), make_model(data, memory_form=sequential)
     for model in (fast, slow):
         torch.nn.functional.cross_entropy(model(batch), batch.answer).backward()
     torch.testing.assert_close(fast(batch), slow(batch), rtol=1e-9, atol=1e-12)

@@ -18,7 +18,7 @@ def in_chunks(associations, **settings):
     return parallel(associations, chunk=3, **settings)
 
 
-def losses(tell) -> list[float]:
+def losses(memory_form) -> list[float]:
     """The training losses of a short run on stories of task 1."""
     told = generate(1, questions=400)["train"]
     vocabulary, words = build_vocabulary(told), longest_sentence(told)
@@ -26,7 +26,7 @@ def losses(tell) -> list[float]:
     config = TPRRNNConfig(
         vocabulary_size=len(vocabulary), max_words=words, bounded_keys=True, embedding_scale=0.1
     )
-    model = TPRRNN(config, generator=torch.Generator().manual_seed(0), tell=tell)
+    model = TPRRNN(config, generator=torch.Generator().manual_seed(0), memory_form=memory_form)
     optimizer = FlatNAdam(model.parameters(), beta1=0.9, beta2=0.999, epsilon=1e-8)
     curve = []
     for step in range(STEPS):

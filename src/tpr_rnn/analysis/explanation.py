@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tpr_rnn.analysis.schema import Asked, Step, Trace
+from tpr_rnn.analysis.schema import QuestionTrace, Step, Trace
 from tpr_rnn.data.vocabulary import PADDING
 from tpr_rnn.memory import SPECS
 
@@ -52,7 +52,7 @@ class Reasons:
     """Which of the steps decide; empty if there are none."""
 
 
-def reasons(trace: Trace, asked: Asked) -> Reasons:
+def reasons(trace: Trace, asked: QuestionTrace) -> Reasons:
     """Say why the question of a trace is answered so."""
     if not trace.sentences:
         return Reasons("Nothing was told, so this is a guess.")
@@ -137,7 +137,7 @@ def _guesses(step: Step) -> str:
     return " or ".join(likely[:MENTIONED]) or "nothing in particular"
 
 
-def _lead(asked: Asked) -> str:
+def _lead(asked: QuestionTrace) -> str:
     """Which steps make the answer win over the next best."""
     answer, rival = (guess.word for guess in asked.answers[:2])
     speaks_for: list[str] = []
@@ -150,7 +150,7 @@ def _lead(asked: Asked) -> str:
     return f"{lead}, against {_listed(against)}." if against else f"{lead}."
 
 
-def needed(asked: Asked) -> dict[int, str]:
+def needed(asked: QuestionTrace) -> dict[int, str]:
     """The sentences without which the answer would be another one, and which."""
     answer = asked.answers[0].word
     return {
@@ -160,7 +160,7 @@ def needed(asked: Asked) -> dict[int, str]:
     }
 
 
-def _without(trace: Trace, asked: Asked) -> str:
+def _without(trace: Trace, asked: QuestionTrace) -> str:
     changed = [
         f"{trace.skipped + sentence + 1} it would be {word}"
         for sentence, word in needed(asked).items()

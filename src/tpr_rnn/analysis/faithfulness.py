@@ -68,7 +68,7 @@ def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str,
     """For each part of each sentence the word whose exchange turns it most, if one clearly does."""
     model = reader.memory_model
     words = reader.words(sentences)
-    said = model.update.by_name(model.update(model.encoder(words)))
+    said = model.sentence_parts(words)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
     for row, numbers in enumerate(words.tolist()):
         for place in range(sum(number > 0 for number in numbers)):

@@ -22,7 +22,6 @@ from tpr_rnn.analysis.faithfulness import measure_trust
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
 from tpr_rnn.analysis.sentences import ASPECTS, aspects
 from tpr_rnn.data.babi import Story
-from tpr_rnn.models.networks import EntityRelationNetworks
 from tpr_rnn.models.reader import Reader
 
 AGREES = 0.5
@@ -69,11 +68,14 @@ def analyze(
     )
     model = reader.memory_model.eval()
     report: dict[str, Any] = {"seed": seed, "sample": sample}
-    for kind, texts, networks in (
-        ("sentences", sentences, model.update),
-        ("questions", questions, model.inference),
+    for kind, texts, take_apart in (
+        ("sentences", sentences, model.sentence_parts),
+        ("questions", questions, model.question_parts),
     ):
-        whole = _represent(reader, kind, texts, networks)
+        with torch.no_grad():
+            parts = take_apart(reader.words(texts))
+        vectors = {name: part.double().numpy() for name, part in parts.items()}
+        whole = Represented(kind, texts, vectors)
         report[kind] = _measure(whole)
         _draw(whole, report[kind], out, sample, seed)
     report["trust"] = measure_trust(reader, stories, sentences, seed)
@@ -84,14 +86,6 @@ def write_report(report: Mapping[str, Any], out: Path) -> None:
     """Write the numbers of an analysis, for programs and for people."""
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
     (out / "report.md").write_text(as_markdown(report), "utf-8")
-
-
-@torch.no_grad()
-def _represent(
-    reader: Reader, kind: str, texts: Sequence[str], networks: EntityRelationNetworks
-) -> Represented:
-    vectors = networks.by_name(networks(reader.memory_model.encoder(reader.words(texts))))
-    return Represented(kind, texts, {name: part.double().numpy() for name, part in vectors.items()})
 
 
 def _measure(whole: Represented) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Association:
 
 
 @dataclass(frozen=True)
-class Told:
+class SentenceTrace:
     """A sentence of the story, and the memory after it."""
 
     text: str
@@ -151,7 +151,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionTrace:
     """A question, and how its answer arose (eq. 15-20)."""
 
     text: str
@@ -180,10 +180,10 @@ class Trace:
     nodes: tuple[Group, ...]
     """Entities, in the order in which they were first told."""
     relations: tuple[Group, ...]
-    sentences: tuple[Told, ...]
+    sentences: tuple[SentenceTrace, ...]
     similarity: dict[str, tuple[tuple[float, ...], ...]]
     """For each of e1, e2, r1, r2, r3 the cosine of every two sentences."""
-    question: Asked | None
+    question: QuestionTrace | None
 
     def as_json(self) -> dict[str, Any]:
         """The same as dictionaries, lists, texts and rounded numbers."""

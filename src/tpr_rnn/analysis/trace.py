@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from tpr_rnn.analysis.asking import trace_question
 from tpr_rnn.analysis.graph import changes_by_sentence, held_associations, story_graph
-from tpr_rnn.analysis.schema import Told, Trace
+from tpr_rnn.analysis.inference import one_story, trace_question
+from tpr_rnn.analysis.schema import SentenceTrace, Trace
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import Associations, FactoredMemory, parallel
+from tpr_rnn.memory import FactoredMemory
 from tpr_rnn.models.reader import Reader
 
 
@@ -47,17 +47,18 @@ def trace(
     model = reader.memory_model.eval()
     reader.check([*story] if question is None else [*story, question])
     texts = reader.as_read(story)
+    asked = [] if question is None else [reader.as_asked(question)]
     words = reader.words(texts)
-    said = model.update.by_name(model.update(model.encoder(words)))
-    associations = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
-    _, memory = parallel(associations, operations=model.operations, chunk=max(len(texts), 1))
-    assert isinstance(memory, FactoredMemory)  # told in one piece, from nothing
+    parts = model.parts(words, reader.words(asked))
+    _, memory, found = model.read(parts, one_story(len(texts), questions=len(asked)))
+    assert isinstance(memory, FactoredMemory)  # read from nothing
     if not memory.change.isfinite().all():
         raise UserError(
             f"this model's memory grows beyond all numbers within these {len(texts)} sentences; "
             "tell fewer of them, or use a model that was trained with bounded_keys"
         )
     tokens = [tokenize(text) for text in texts]
+    said = model.update.by_name(parts.said)
     graph = story_graph(model, words, tokens, said)
     made = changes_by_sentence(graph, memory)
     held = held_associations(graph, memory)
@@ -67,12 +68,13 @@ def trace(
         nodes=graph.entities.groups,
         relations=graph.relations.groups,
         sentences=tuple(
-            Told(text, tokens[t], graph.parts[t], made[t], held[t]) for t, text in enumerate(texts)
+            SentenceTrace(text, tokens[t], graph.parts[t], made[t], held[t])
+            for t, text in enumerate(texts)
         ),
         similarity={name: _cosines(part) for name, part in said.items()},
-        question=None
-        if question is None
-        else trace_question(reader, graph, memory, reader.as_asked(question), top),
+        question=trace_question(reader, graph, memory, parts, found, asked[0], top)
+        if asked
+        else None,
     )
 
 

@@ -12,13 +12,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.data.batches import Batch
 from tpr_rnn.memory import OPERATIONS, Associations, DenseMemory, Memory, Operation, Queries
 from tpr_rnn.memory.queries import walk
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 
 
-def tell_released(
+def released_memory(
     associations: Associations,
     *,
     operations: tuple[Operation, ...] = OPERATIONS,
@@ -61,7 +61,7 @@ class ReleasedStep:
 
     def __init__(self, config: TPRRNNConfig, seed: int = 0) -> None:
         generator = torch.Generator().manual_seed(seed)
-        self.model = TPRRNN(config, generator=generator, tell=tell_released)
+        self.model = TPRRNN(config, generator=generator, memory_form=released_memory)
         self.optimizer = torch.optim.NAdam(self.model.parameters(), lr=1e-3, foreach=True)
 
     def __call__(self, batch: Batch) -> float:
@@ -76,18 +76,13 @@ class ReleasedStep:
 
 def without_sharing(batch: Batch) -> Batch:
     """The same batch with a story for each question, and every text in a row of its own."""
-    (group,) = batch.groups
-    story, lengths = group.for_each_question()
-    each = torch.arange(len(group.question))
-    own = StoryGroup(
-        torch.arange(story.numel()).view_as(story),
-        lengths,
-        about=each,
-        position=lengths,
-        question=each,
+    group = batch.groups[0].for_each_question()
+    own = group._replace(
+        story=torch.arange(group.story.numel()).view_as(group.story),
+        question=torch.arange(len(group.question)),
     )
     return batch._replace(
-        sentences=batch.sentences[story.flatten()],
+        sentences=batch.sentences[group.story.flatten()],
         questions=batch.questions[group.question],
         groups=(own,),
     )

@@ -29,9 +29,10 @@ class StoryGroup(NamedTuple):
     question: Int[Tensor, " q"]
     """Rows of the batch's table of questions."""
 
-    def for_each_question(self) -> tuple[Int[Tensor, "q t"], Int[Tensor, " q"]]:
-        """Each question's own copy of its story, and how much of it counts."""
-        return self.story[self.about], self.position
+    def for_each_question(self) -> "StoryGroup":
+        """The same with a copy of its story for each question, as far as it goes before it."""
+        own = torch.arange(len(self.about), device=self.about.device)
+        return self._replace(story=self.story[self.about], lengths=self.position, about=own)
 
 
 class Batch(NamedTuple):

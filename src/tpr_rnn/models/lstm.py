@@ -102,6 +102,6 @@ class LSTMReader(Model):
 
 def _with_question(group: StoryGroup, sentences: int) -> Int[Tensor, "b _"]:
     """The rows of a story's texts, the question (counted after all sentences) as the last."""
-    story, lengths = group.for_each_question()
+    story, lengths, *_ = group.for_each_question()
     rows = torch.cat((story, story.new_zeros(len(story), 1)), dim=1)
     return rows.scatter(1, lengths.unsqueeze(1), (group.question + sentences).unsqueeze(1))

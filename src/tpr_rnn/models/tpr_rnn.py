@@ -3,17 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from tpr_rnn.data.batches import Batch, StoryGroup
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import (
+    ENTITIES,
     OPERATIONS,
+    RELATIONS,
     Associations,
     Memory,
     Queries,
@@ -21,9 +23,7 @@ from tpr_rnn.memory import (
     densify,
     native,
     parallel,
-    read,
     retrieved,
-    scalar_layer_norm,
 )
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.model import Model, ModelConfig
@@ -82,6 +82,30 @@ class TPRRNNConfig(ModelConfig):
         return f"{sizes}; {', '.join(self.operations)}"
 
 
+class TextParts(NamedTuple):
+    """Sentences and questions, encoded and taken apart."""
+
+    s: Float[Tensor, "u v"]
+    """The sentences (eq. 5)."""
+    s_q: Float[Tensor, "a v"]
+    """The questions."""
+    said: Float[Tensor, "u d"]
+    """e1, e2, r1, r2, r3 of each sentence, side by side (eq. 7, 8)."""
+    asked: Float[Tensor, "a c"]
+    """n, l1, l2, l3 of each question, side by side (eq. 15, 16)."""
+
+
+class StoriesRead(NamedTuple):
+    """What stories have done to the memory, and what questions have found in it."""
+
+    changes: Float[Tensor, "b t o f"]
+    """Made by each operation of each sentence."""
+    memory: Memory
+    """After the last sentence."""
+    found: Float[Tensor, "q s f"]
+    """i1, i2, i3 of each question (eq. 17-19)."""
+
+
 class TPRRNN(Model):
     """Reads stories into a third-order tensor-product memory and answers questions about them."""
 
@@ -92,18 +116,18 @@ class TPRRNN(Model):
         config: TPRRNNConfig,
         *,
         generator: torch.Generator | None = None,
-        tell: Callable[..., Any] = parallel,
+        memory_form: Callable[..., Any] = parallel,
     ) -> None:
         """Make a model with fresh parameters.
 
         Args:
             config: sizes and settings.
             generator: source of the random initialisation; torch's global one if None.
-            tell: the form of the memory, `parallel` or `sequential`; they give the same results.
+            memory_form: `parallel` or `sequential`, the oracle; they give the same results.
         """
         super().__init__(config, generator=generator)
         self.operations = check_operations(config.operations)
-        self.tell = tell
+        self.memory_form = memory_form
         shape = NetworkShape(
             symbol_size=config.vocabulary_size,
             hidden_size=config.hidden_size or config.vocabulary_size,
@@ -118,9 +142,8 @@ class TPRRNN(Model):
         self.encoder = SentenceEncoder(
             config.vocabulary_size, config.max_words, config.embedding_scale, generator
         )
-        self.update = EntityRelationNetworks(("e1", "e2"), ("r1", "r2", "r3"), shape, generator)
-        self._steps = range(1, config.inference_steps + 1)
-        relations = tuple(f"l{step}" for step in self._steps)
+        self.update = EntityRelationNetworks(ENTITIES, RELATIONS, shape, generator)
+        relations = tuple(f"l{step}" for step in range(1, config.inference_steps + 1))
         first = self.update if config.shared_hidden else None
         self.inference = EntityRelationNetworks(("n",), relations, shape, generator, first)
         self.norm = ScalarLayerNorms(config.inference_steps) if config.layer_norm else None
@@ -135,11 +158,41 @@ class TPRRNN(Model):
 
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
-        texts = torch.cat((batch.sentences, batch.questions))  # one pass, for little overhead
-        s, s_q = self.encoder(texts).split((len(batch.sentences), len(batch.questions)))
-        said, asked = self.update(s), self.inference(s_q)
-        found = [self._retrieve(said, asked, group) for group in batch.groups]
-        return torch.cat(found).sum(dim=1) @ self.output  # eq. 20
+        parts = self.parts(batch.sentences, batch.questions)
+        found = [self.read(parts, group).found for group in batch.groups]
+        return self.logits(torch.cat(found))
+
+    def parts(self, sentences: Int[Tensor, "u w"], questions: Int[Tensor, "a w"]) -> TextParts:
+        """Encode sentences and questions (eq. 5) and take them apart (eq. 7, 8, 15, 16)."""
+        texts = torch.cat((sentences, questions))  # one pass, for little overhead
+        s, s_q = self.encoder(texts).split((len(sentences), len(questions)))
+        return TextParts(s, s_q, said=self.update(s), asked=self.inference(s_q))
+
+    def sentence_parts(self, sentences: Int[Tensor, "u w"]) -> dict[str, Float[Tensor, "u _"]]:
+        """The parts of sentences by their paper names: e1, e2, r1, r2, r3."""
+        return self.update.by_name(self.parts(sentences, sentences[:0]).said)
+
+    def question_parts(self, questions: Int[Tensor, "a w"]) -> dict[str, Float[Tensor, "a _"]]:
+        """The parts of questions by their paper names: n, l1, l2, l3."""
+        return self.inference.by_name(self.parts(questions[:0], questions).asked)
+
+    def read(self, parts: TextParts, group: StoryGroup) -> StoriesRead:
+        """Read the stories of a group once, and walk the memory for each of its questions."""
+        scale, shift = (self.norm.scale, self.norm.shift) if self.norm else (None, None)
+        return StoriesRead(
+            *self.memory_form(
+                Associations(parts.said, group.story, self.config.entity_size),
+                operations=self.operations,
+                lengths=group.lengths,
+                queries=Queries(
+                    parts.asked, group.question, group.position, group.about, scale, shift
+                ),
+            )
+        )
+
+    def logits(self, found: Float[Tensor, "q s f"]) -> Float[Tensor, "q v"]:
+        """The scores of every word, from what the inference steps have found (eq. 20)."""
+        return found.sum(dim=1) @ self.output
 
     def story_groups(self) -> int:
         """Into how many groups by length a training batch is best split.
@@ -149,71 +202,38 @@ class TPRRNN(Model):
         """
         return 1 if native.usable(self.output, self.operations) else 3
 
-    def _retrieve(
-        self, said: Float[Tensor, "u d"], asked: Float[Tensor, "a c"], group: StoryGroup
-    ) -> Float[Tensor, "q s f"]:
-        """Read the stories of a group once and ask: i1, i2, i3 of each question."""
-        scale, shift = self.norm.parameters() if self.norm else (None, None)
-        found: Tensor
-        _, _, found = self.tell(
-            Associations(said, group.story, self.config.entity_size),
-            operations=self.operations,
-            lengths=group.lengths,
-            queries=Queries(
-                asked, group.question, group.position, group.about, scale=scale, shift=shift
-            ),
-        )
-        return found
-
-    def infer(self, memory: Memory, question: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Walk the memory from n along l1, l2, l3 (eq. 17-20); i1, i2, i3 and the logits."""
-        found = {}
-        entity = question["n"]
-        for step in self._steps:
-            entity = read(memory, entity, question[f"l{step}"])  # eq. 17-19
-            if self.norm:
-                entity = self.norm(entity, step)
-            found[f"i{step}"] = entity
-        return found | {"logits": torch.stack(list(found.values())).sum(dim=0) @ self.output}
-
     def intermediates(self, batch: Batch) -> dict[str, Tensor]:
         """Every intermediate of a batch of one group, by its paper name.
 
         s, e1, e2, r1, r2, r3 and, by the operations in use, w_hat, m_hat, b_hat have the axes
-        (story, sentence, ...); F (b e r f) is the final memory; s_q, n, l1.., i1.., logits and
-        y_hat (eq. 20) have one row a question.
+        (question, sentence, ...): each question has its story for itself. F (q e r f) is the
+        memory in which it is asked; s_q, n, l1.., i1.., logits and y_hat (eq. 20) have one row a
+        question.
         """
         if len(batch.groups) != 1:
             raise ValueError("intermediates are for batches of one group; see make_batch")
-        (group,) = batch.groups
-        story, lengths = group.for_each_question()
-        s = self.encoder(batch.sentences)
-        s_q = self.encoder(batch.questions)
-        said = Associations(self.update(s), story, self.config.entity_size)
-        associations = said.until(lengths)
-        changes, memory = self.tell(associations, operations=self.operations)
-        question = self.inference.by_name(embedding(group.question, self.inference(s_q)))
-        found = self.infer(memory, question)
+        group = batch.groups[0].for_each_question()
+        parts = self.parts(batch.sentences, batch.questions)
+        read = self.read(parts, group)
+        said = Associations(parts.said, group.story, self.config.entity_size).until(group.lengths)
+        logits = self.logits(read.found)
         return {
-            "s": s[story],
-            **associations.parts()._asdict(),
-            **retrieved(associations.parts(), changes, self.operations),
-            "F": densify(memory).tensor,
-            "s_q": s_q[group.question],
-            **question,
-            **found,
-            "y_hat": found["logits"].softmax(dim=1),
+            "s": parts.s[group.story],
+            **said.parts()._asdict(),
+            **retrieved(said.parts(), read.changes, self.operations),
+            "F": densify(read.memory).tensor,
+            "s_q": parts.s_q[group.question],
+            **self.inference.by_name(embedding(group.question, parts.asked)),
+            **{f"i{step}": found for step, found in enumerate(read.found.unbind(dim=1), start=1)},
+            "logits": logits,
+            "y_hat": logits.softmax(dim=1),
         }
 
 
 class ScalarLayerNorms(nn.Module):
-    """Layer normalisation for each inference step, with one scale and one shift for its vector."""
+    """The layer norms of the inference steps: one scale and one shift each, for a whole vector."""
 
     def __init__(self, steps: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones(steps))
         self.shift = nn.Parameter(torch.zeros(steps))
-
-    def forward(self, x: Float[Tensor, "b f"], step: int) -> Float[Tensor, "b f"]:
-        """Normalise what a step, counted from 1, retrieved; then scale and shift."""
-        return scalar_layer_norm(x, self.scale[step - 1], self.shift[step - 1])

@@ -1,50 +1,68 @@
 """How an answer arises: the three inference steps, taken apart (eq. 15-20)."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from tpr_rnn.analysis.graph import Graph, Kind
 from tpr_rnn.analysis.naming import Occurrence, influences, name_vectors
-from tpr_rnn.analysis.schema import Answer, Asked, Origin, Part, Row, Step
+from tpr_rnn.analysis.schema import Answer, Origin, Part, QuestionTrace, Row, Step
+from tpr_rnn.data.batches import StoryGroup
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.memory import (
     SPECS,
     FactoredMemory,
-    Memory,
     content_weights,
     key_rows,
-    parallel,
     row_weights,
 )
 from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.tpr_rnn import TextParts
+
+
+def one_story(sentences: int, questions: int) -> StoryGroup:
+    """A story of so many sentences, with all its questions at its end."""
+    about = torch.zeros(questions, dtype=torch.int64)
+    return StoryGroup(
+        story=torch.arange(sentences).unsqueeze(0),
+        lengths=torch.tensor([sentences]),
+        about=about,
+        position=torch.full_like(about, sentences),
+        question=torch.arange(questions),
+    )
 
 
 def trace_question(
-    reader: Reader, graph: Graph, memory: FactoredMemory, question: str, top: int
-) -> Asked:
+    reader: Reader,
+    graph: Graph,
+    memory: FactoredMemory,
+    parts: TextParts,
+    found: Float[Tensor, "1 s f"],
+    question: str,
+    top: int,
+) -> QuestionTrace:
     """Follow a question through the memory.
 
     Args:
         reader: the model with its words.
         graph: the nodes and relations of the story.
         memory: the memory after it.
+        parts: what the model makes of the sentences, and of the one question.
+        found: i1, i2, i3.
         question: as the model reads it.
         top: how many answers to give, for each step and in the end.
     """
     model = reader.memory_model
-    words = reader.words([question])
-    asked = model.inference.by_name(model.inference(model.encoder(words)))
-    found = model.infer(memory, asked)
-    answers = _answers(reader, found["logits"][0], top)
-    best, rival = found["logits"][0].topk(2).indices.tolist()
+    asked = model.inference.by_name(parts.asked)
+    (logits,) = model.logits(found)
+    best, rival = logits.topk(2).indices.tolist()
 
     steps = []
     entity = asked["n"]
     for number in range(1, model.config.inference_steps + 1):
         weights = row_weights(memory, entity.unsqueeze(1), asked[f"l{number}"].unsqueeze(1))
-        entity = found[f"i{number}"]
-        logits = entity[0] @ model.output  # eq. 20 is a sum over the steps
+        entity = found[:, number - 1]
+        alone = entity[0] @ model.output  # eq. 20 is a sum over the steps
         retrieved = (weights @ memory.change.flatten(1, 2))[0, 0]
         (likeness,) = graph.likenesses(retrieved.unsqueeze(0))
         steps.append(
@@ -52,19 +70,19 @@ def trace_question(
                 retrieved=likeness,
                 rows=_rows(memory, weights, retrieved),
                 origins=_origins(graph, memory, weights, retrieved),
-                answers=_answers(reader, logits, top),
-                margin=float(logits[best] - logits[rival]),
+                answers=_answers(reader, alone, top),
+                margin=float(alone[best] - alone[rival]),
             )
         )
-    return Asked(
+    return QuestionTrace(
         text=question,
         tokens=tokenize(question),
         parts=_parts(reader, graph, question, asked),
         steps=tuple(steps),
-        answers=answers,
-        margin=float(found["logits"][0, best] - found["logits"][0, rival]),
-        leave_one_out=_leave_one_out(reader, memory, asked),
-        over_time=_over_time(reader, memory, asked),
+        answers=_answers(reader, logits, top),
+        margin=float(logits[best] - logits[rival]),
+        leave_one_out=_leave_one_out(reader, parts),
+        over_time=_over_time(reader, parts),
     )
 
 
@@ -138,40 +156,43 @@ def _shares(
     return shares
 
 
-def _leave_one_out(
-    reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
-) -> tuple[Answer, ...]:
+def _leave_one_out(reader: Reader, parts: TextParts) -> tuple[Answer, ...]:
     """The answer to the question if each sentence in turn had not been told."""
-    story = memory.associations.story
-    time = story.shape[1]
+    time = len(parts.said)
     others = ~torch.eye(time, dtype=torch.bool)
-    shorter = story.expand(time, time)[others].view(time, max(time - 1, 0))
-    _, memories = parallel(
-        memory.associations._replace(story=shorter), operations=memory.operations
+    shorter = torch.arange(time).expand(time, time)[others].view(time, max(time - 1, 0))
+    lengths = torch.full((time,), time - 1)
+    return _likeliest(
+        reader,
+        parts,
+        StoryGroup(shorter, lengths, torch.arange(time), position=lengths, question=_the_one(time)),
     )
-    return _answer_of_each(reader, memories, asked, time)
 
 
-def _over_time(
-    reader: Reader, memory: FactoredMemory, asked: dict[str, Float[Tensor, "1 _"]]
-) -> tuple[Answer, ...]:
+def _over_time(reader: Reader, parts: TextParts) -> tuple[Answer, ...]:
     """The answer to the question if it had been asked after each sentence in turn."""
-    story = memory.associations.story
-    time = story.shape[1]
-    _, memories = parallel(
-        memory.associations._replace(story=story.expand(time, time)),
-        operations=memory.operations,
-        lengths=torch.arange(1, time + 1),
+    time = len(parts.said)
+    return _likeliest(
+        reader,
+        parts,
+        StoryGroup(
+            torch.arange(time).unsqueeze(0),
+            torch.tensor([time]),
+            about=_the_one(time),
+            position=torch.arange(1, time + 1),
+            question=_the_one(time),
+        ),
     )
-    return _answer_of_each(reader, memories, asked, time)
 
 
-def _answer_of_each(
-    reader: Reader, memories: Memory, asked: dict[str, Float[Tensor, "1 _"]], count: int
-) -> tuple[Answer, ...]:
-    """The answer that each of several memories gives to one question."""
-    question = {name: vector.expand(count, -1) for name, vector in asked.items()}
-    y_hat = reader.memory_model.infer(memories, question)["logits"].softmax(dim=1)
-    best = y_hat.max(dim=1)
+def _the_one(times: int) -> Int[Tensor, " q"]:
+    """The number of the only story, or the only question, so many times."""
+    return torch.zeros(times, dtype=torch.int64)
+
+
+def _likeliest(reader: Reader, parts: TextParts, group: StoryGroup) -> tuple[Answer, ...]:
+    """The answer to each question of a group."""
+    model = reader.memory_model
+    best = model.logits(model.read(parts, group).found).softmax(dim=1).max(dim=1)
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)
