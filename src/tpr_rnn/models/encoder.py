@@ -3,7 +3,7 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import embedding, embedding_bag
 
 
 class SentenceEncoder(nn.Module):
@@ -13,17 +13,25 @@ class SentenceEncoder(nn.Module):
     """
 
     def __init__(
-        self, vocabulary_size: int, words: int, scale: float, generator: torch.Generator | None
+        self,
+        vocabulary_size: int,
+        words: int,
+        scale: float,
+        generator: torch.Generator | None,
+        symbol_size: int | None = None,
     ) -> None:
         super().__init__()
-        # dim(V_Symbol) is the size of the vocabulary (appendix A).
-        word_vectors = torch.empty(vocabulary_size, vocabulary_size)
+        # dim(V_Symbol) is the size of the vocabulary in the paper (appendix A).
+        size = vocabulary_size if symbol_size is None else symbol_size
+        word_vectors = torch.empty(vocabulary_size, size)
         self.word_vectors = nn.Parameter(word_vectors.uniform_(-scale, scale, generator=generator))
-        self.position_vectors = nn.Parameter(torch.full((words, vocabulary_size), 1 / words))
+        self.position_vectors = nn.Parameter(torch.full((words, size), 1 / words))
 
     def forward(self, words: Int[Tensor, "u w"]) -> Float[Tensor, "u v"]:
         """Encode sentences."""
-        # Sentences share most of their pairs of a word and a position, so that each pair is
+        if len(words) < len(self.word_vectors):  # few sentences: only the words that they have
+            return (embedding(words, self.word_vectors) * self.position_vectors).sum(dim=1)
+        # Many sentences share most of their pairs of a word and a position, so that each pair is
         # multiplied once, and a sentence only gathers and adds.
         pairs = (self.word_vectors[:, None] * self.position_vectors).flatten(0, 1)  # d_i * p_i
         position = torch.arange(words.shape[1], device=words.device)

@@ -23,6 +23,8 @@ from tpr_rnn.models.model import Model, ModelConfig
 class LSTMReaderConfig(ModelConfig):
     """Sizes and settings of an LSTM reader."""
 
+    symbol_size: int | None = None
+    """Dimension of word and sentence vectors; None: one for each word of the vocabulary."""
     hidden_size: int = 128
     """Units of the LSTM."""
     embedding_scale: float = 20.0
@@ -36,13 +38,16 @@ class LSTMReaderConfig(ModelConfig):
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         self.check_sizes("vocabulary_size", "max_words", "hidden_size")
+        if self.symbol_size is not None:
+            self.check_sizes("symbol_size")
         self.check_shares("sentence_dropout", "hidden_dropout")
         if not 0 < self.embedding_scale < math.inf:
             raise UserError(f"embedding_scale must be over 0, not {self.embedding_scale}")
 
     def summary(self) -> str:
         """The sizes, for a person to read."""
-        return f"hidden {self.hidden_size}"
+        symbol = "" if self.symbol_size is None else f", symbol {self.symbol_size}"
+        return f"hidden {self.hidden_size}{symbol}"
 
 
 class LSTMReader(Model):
@@ -60,11 +65,13 @@ class LSTMReader(Model):
             generator: source of the random initialisation; torch's global one if None.
         """
         super().__init__(config, generator=generator)
-        symbols, hidden = config.vocabulary_size, config.hidden_size
-        self.encoder = SentenceEncoder(symbols, config.max_words, config.embedding_scale, generator)
-        self.lstm = nn.LSTM(symbols, hidden, batch_first=True)
-        self.output = nn.Parameter(torch.empty(symbols, hidden))
-        self.output_bias = nn.Parameter(torch.zeros(symbols))
+        vocabulary, hidden = config.vocabulary_size, config.hidden_size
+        self.encoder = SentenceEncoder(
+            vocabulary, config.max_words, config.embedding_scale, generator, config.symbol_size
+        )
+        self.lstm = nn.LSTM(config.symbol_size or vocabulary, hidden, batch_first=True)
+        self.output = nn.Parameter(torch.empty(vocabulary, hidden))
+        self.output_bias = nn.Parameter(torch.zeros(vocabulary))
         # The usual range, but from the generator: torch's own start would ignore it.
         bound = hidden**-0.5
         with torch.no_grad():

@@ -34,6 +34,9 @@ from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
 class TPRRNNConfig(ModelConfig):
     """Sizes and settings of a TPR-RNN; the defaults are the paper's single-task model."""
 
+    symbol_size: int | None = None
+    """Dimension of V_Symbol, the space of word and sentence vectors; None: one for each word of the
+    vocabulary, as in the paper."""
     hidden_size: int | None = None
     """Dimension of V_Hidden; None: that of V_Symbol, as in the paper's single-task model."""
     entity_size: int = 15
@@ -67,8 +70,9 @@ class TPRRNNConfig(ModelConfig):
     def __post_init__(self) -> None:
         """Refuse what makes no sense; settle what follows from the rest."""
         sizes = ["vocabulary_size", "max_words", "entity_size", "relation_size", "inference_steps"]
-        if self.hidden_size is not None:
-            sizes.append("hidden_size")
+        sizes += [
+            name for name in ("symbol_size", "hidden_size") if getattr(self, name) is not None
+        ]
         self.check_sizes(*sizes)
         self.check_shares("sentence_dropout", "hidden_dropout")
         if not 0 < self.embedding_scale < math.inf:
@@ -77,9 +81,10 @@ class TPRRNNConfig(ModelConfig):
 
     def summary(self) -> str:
         """The sizes, for a person to read."""
-        hidden = self.hidden_size or self.vocabulary_size
+        hidden = self.hidden_size or self.symbol_size or self.vocabulary_size
         sizes = f"entity {self.entity_size}, relation {self.relation_size}, hidden {hidden}"
-        return f"{sizes}; {', '.join(self.operations)}"
+        symbol = "" if self.symbol_size is None else f", symbol {self.symbol_size}"
+        return f"{sizes}{symbol}; {', '.join(self.operations)}"
 
 
 class TextParts(NamedTuple):
@@ -128,9 +133,10 @@ class TPRRNN(Model):
         super().__init__(config, generator=generator)
         self.operations = check_operations(config.operations)
         self.memory_form = memory_form
+        symbol_size = config.symbol_size or config.vocabulary_size
         shape = NetworkShape(
-            symbol_size=config.vocabulary_size,
-            hidden_size=config.hidden_size or config.vocabulary_size,
+            symbol_size=symbol_size,
+            hidden_size=config.hidden_size or symbol_size,
             entity_size=config.entity_size,
             relation_size=config.relation_size,
             bounded=config.bounded_keys,
@@ -140,7 +146,11 @@ class TPRRNN(Model):
             hidden_dropout=config.hidden_dropout,
         )
         self.encoder = SentenceEncoder(
-            config.vocabulary_size, config.max_words, config.embedding_scale, generator
+            config.vocabulary_size,
+            config.max_words,
+            config.embedding_scale,
+            generator,
+            config.symbol_size,
         )
         self.update = EntityRelationNetworks(ENTITIES, RELATIONS, shape, generator)
         relations = tuple(f"l{step}" for step in range(1, config.inference_steps + 1))
