@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import encode
-from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.data.simulator import TASK_TITLES
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
@@ -36,7 +36,7 @@ LEAST_WRONG = 2
 class Asked(NamedTuple):
     """A question with its kinds, and how often it was answered wrongly, by all runs together."""
 
-    task: int
+    task: str
     kinds: tuple[str, ...]
     wrong: int
 
@@ -81,7 +81,7 @@ def mistakes(run: Path, stories: dict[int, list[Story]]) -> np.ndarray:
     return np.concatenate(wrong).astype(np.int64)
 
 
-def kinds_of(task: int, stories: list[Story]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def kinds_of(task: str, stories: list[Story]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each question's kinds."""
     questions = [question for story in stories for question in story.questions]
     having = Counter(word for question in questions for word in set(tokenize(question.text)))
@@ -117,7 +117,7 @@ def write_page(asked: list[Asked], runs: int) -> str:
         "| task | error % | share of all errors % | stands out | of questions % | of errors % |",
         "|---|---|---|---|---|---|",
     ]
-    of_task: dict[int, list[Asked]] = defaultdict(list)
+    of_task: dict[str, list[Asked]] = defaultdict(list)
     for each in asked:
         of_task[each.task].append(each)
     all_wrong = sum(each.wrong for each in asked)
@@ -127,7 +127,7 @@ def write_page(asked: list[Asked], runs: int) -> str:
         if not wrong:
             continue
         error = 100 * wrong / len(questions) / runs
-        start = f"| {task} {TASK_NAMES[task]} | {error:.2f} | {100 * wrong / all_wrong:.0f} |"
+        start = f"| {task} {TASK_TITLES[task]} | {error:.2f} | {100 * wrong / all_wrong:.0f} |"
         notable = list(stand_out(questions, wrong, runs)) or [("", "", "")]
         for number, (kind, share, mistaken) in enumerate(notable):
             lines.append(f"{start if not number else '| | | |'} {kind} | {share} | {mistaken} |")

@@ -40,7 +40,7 @@ async def load(address: str, connections: int, seconds: float, process: int) -> 
     pool = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
     async with httpx2.AsyncClient(base_url=address, limits=pool, timeout=30) as client:
         model = (await client.get("/api/model")).json()
-        task = next(task["number"] for task in model["tasks"] if task["known"])
+        task = next(task["name"] for task in model["tasks"] if task["known"])
         story = (await client.get("/api/story", params={"task": task, "seed": 1})).json()
         asking = {"story": story["sentences"], "question": story["questions"][-1]["text"]}
 

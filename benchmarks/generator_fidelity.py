@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tpr_rnn
-from tpr_rnn.data.babi import Story, read_stories
 from tpr_rnn.data.directory import find_files
-from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.simulator import TASK_TITLES, generate
+from tpr_rnn.data.story import Story, read_stories
 from tpr_rnn.errors import UserError
 
 SEED = 0
@@ -69,11 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compare_all(directory: Path) -> dict[str, Any]:
-    files = {task: paths for task, paths in find_files(directory).items() if task in TASK_NAMES}
+    files = {task: paths for task, paths in find_files(directory).items() if task in TASK_TITLES}
     if not files:
-        raise UserError(
-            f"{directory}: no files of the tasks {min(TASK_NAMES)} to {max(TASK_NAMES)}"
-        )
+        raise UserError(f"{directory}: no files of the tasks 1 to {len(TASK_TITLES)}")
     return {
         "command": f"python -m benchmarks.generator_fidelity --data {directory.resolve().name}",
         "data": directory.resolve().name,
@@ -85,11 +83,11 @@ def compare_all(directory: Path) -> dict[str, Any]:
         "seed": SEED,
         "questions": QUESTIONS,
         "versions": {"python": platform.python_version(), "tpr_rnn": tpr_rnn.__version__},
-        "tasks": {str(task): compare(task, paths) for task, paths in files.items()},
+        "tasks": {task: compare(task, paths) for task, paths in files.items()},
     }
 
 
-def compare(task: int, paths: dict[str, Path]) -> dict[str, Any]:
+def compare(task: str, paths: dict[str, Path]) -> dict[str, Any]:
     print(f"task {task} ...", file=sys.stderr, flush=True)
     # Some official stories stand in two files (those of task 4 most of all); each counts there.
     official = [story for path in paths.values() for story in read_stories(path)]
@@ -106,7 +104,7 @@ def compare(task: int, paths: dict[str, Path]) -> dict[str, Any]:
     }
     missed = {kind: differences[kind]["only_official"]["only"] for kind in KINDS}
     return {
-        "name": TASK_NAMES[task],
+        "name": TASK_TITLES[task],
         "files": sorted(paths),
         "stories": {"official": len(official), "generated": len(generated)},
         "differences": differences,
@@ -144,7 +142,7 @@ def difference(one: Counter[str], other: Counter[str]) -> Difference:
     return Difference(len(one), only, sum(one[text] for text in only) / one.total())
 
 
-def told_with_other_seeds(task: int, missed: dict[str, list[str]]) -> dict[str, int]:
+def told_with_other_seeds(task: str, missed: dict[str, list[str]]) -> dict[str, int]:
     """The first seed that tells what the seed of this comparison happened not to tell."""
     wanted = {(kind, text) for kind in KINDS for text in missed[kind]}
     seed_of: dict[str, int] = {}

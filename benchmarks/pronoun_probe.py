@@ -15,8 +15,8 @@ from pathlib import Path
 import torch
 from torch.nn.functional import normalize
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.encoding import encode
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
@@ -26,7 +26,7 @@ from tpr_rnn.models.tpr_rnn import TPRRNN
 from tpr_rnn.training.run_config import RunConfig, corpus_for
 
 NAMES = ("Bill", "Fred", "Julie")
-TASK = 11
+TASK = "11"
 
 
 def main() -> int:
@@ -105,7 +105,7 @@ def he_or_she(reader: Reader) -> dict[str, float]:
     return {name: float(row[0] - row[1]) for name, row in zip(NAMES, cosines[2:], strict=True)}
 
 
-def task_errors(reader: Reader, stories: dict[int, list[Story]]) -> dict[int, float]:
+def task_errors(reader: Reader, stories: dict[str, list[Story]]) -> dict[str, float]:
     """Errors in percent by task."""
     data = encode(stories, reader.vocabulary, reader.model.config.max_words)
     return score(reader.model, data, torch.device("cpu")).errors

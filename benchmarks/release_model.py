@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tpr_rnn import pretrained
-from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.errors import UserError
 from tpr_rnn.report.numbers import FAILED_ABOVE
 from tpr_rnn.times import duration
@@ -62,13 +62,13 @@ def ship(run: Path, place: Path) -> None:
 
 def card(result: dict[str, Any]) -> str:
     """The model card, from the record of the run."""
-    errors = {int(task): each["test_error"] for task, each in result["per_task"].items()}
-    failed = [str(task) for task, error in errors.items() if error > FAILED_ABOVE]
+    errors = {task: each["test_error"] for task, each in result["per_task"].items()}
+    failed = [task for task, error in errors.items() if error > FAILED_ABOVE]
     substituted = [f"Task {task}: {said}." for task, said in result["substituted"].items()]
     recipe = result["recipe"]
     rows = [
-        f"| {task} {TASK_NAMES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
-        for task, each in ((int(task), each) for task, each in result["per_task"].items())
+        f"| {task} {TASK_TITLES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
+        for task, each in result["per_task"].items()
     ]
     trust = f"No task is above {FAILED_ABOVE:g} %."
     if failed:

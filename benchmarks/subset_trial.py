@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 
 from tpr_rnn.cli.options import parse_settings
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
@@ -60,7 +60,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
     vocabulary = build_vocabulary(everything.all_stories())
     words = longest_sentence(everything.all_stories())
 
-    chosen = [task for task in everything.stories if str(task) in tasks]
+    chosen = [task for task in everything.stories if task in tasks]
     if len(chosen) < len(tasks):
         raise UserError(f"--tasks {','.join(tasks)}: expected tasks of {data}, such as 16,17")
 

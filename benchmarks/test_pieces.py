@@ -9,9 +9,9 @@ from torch.nn.functional import normalize
 
 from tpr_rnn.bench.cases import single_task
 from tpr_rnn.bench.run import OurStep
-from tpr_rnn.data.babi import format_story, parse_stories
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import generate
+from tpr_rnn.data.story import format_story, parse_stories
 from tpr_rnn.memory import Associations, native, parallel, sequential
 
 
@@ -22,7 +22,7 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def case():
-    return single_task(1, batches=1)
+    return single_task("1", batches=1)
 
 
 def said(batch: int, time: int, entity: int, relation: int) -> Associations:
@@ -64,11 +64,11 @@ def test_training_step(benchmark, case) -> None:
 
 
 def test_reading_stories(benchmark) -> None:
-    lines = "".join(map(format_story, generate(1, questions=1_000)["train"])).split("\n")
+    lines = "".join(map(format_story, generate("1", questions=1_000)["train"])).split("\n")
     benchmark(parse_stories, lines, "stories")
 
 
 def test_encoding_stories(benchmark) -> None:
-    stories = generate(1, questions=1_000)["train"]
+    stories = generate("1", questions=1_000)["train"]
     vocabulary, words = build_vocabulary(stories), longest_sentence(stories)
     benchmark(encode, {1: stories}, vocabulary, words)

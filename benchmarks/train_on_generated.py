@@ -38,7 +38,7 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
                 continue
             place = runs / PLACES[source] / f"task-{task}" / f"seed-{seed}"
             config = RunConfig(
-                task=str(task),
+                task=task,
                 seed=seed,
                 preset="single",
                 settings=preset("single"),
@@ -49,7 +49,7 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
     return jobs
 
 
-def _lacks_training_file(data: Path, task: int) -> bool:
+def _lacks_training_file(data: Path, task: str) -> bool:
     try:
         load_corpus(data, task, ["train"])
     except UserError:
@@ -57,7 +57,7 @@ def _lacks_training_file(data: Path, task: int) -> bool:
     return False
 
 
-def official_test_error(run: Path, data: Path, task: int) -> float:
+def official_test_error(run: Path, data: Path, task: str) -> float:
     reader = Reader.load(run)
     cap = preset("single").recipe.cap
     stories = load_corpus(data, task, ["test"]).split("test")

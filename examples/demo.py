@@ -25,7 +25,7 @@ def main() -> int:
             return int(status)
 
     reader = Reader.load(RUN)
-    stories = load_corpus(None, task=1, splits=["test"]).stories[1]["test"]
+    stories = load_corpus(None, task="1", splits=["test"]).stories["1"]["test"]
     for story in stories[:3]:
         question = story.questions[2]
         told = story.sentences[: question.after]

@@ -11,7 +11,7 @@ from tpr_rnn.analysis.clustering import cluster
 from tpr_rnn.analysis.faithfulness import measure_trust
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
 from tpr_rnn.analysis.report import _sample, analyze, as_markdown, write_report
-from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.story import Question, Story
 
 TOLD = tuple(f"{name.title()} went to the {place}." for name in NAMES for place in PLACES)
 STORIES = [
@@ -111,7 +111,7 @@ def test_a_sample_is_random_and_ordered() -> None:
 
 
 def test_the_report_is_json_and_tables(report, tmp_path) -> None:
-    report = {"tasks": [1], "data": "made up", "split": "valid", **report}
+    report = {"tasks": ["1"], "data": "made up", "split": "valid", **report}
     write_report(report, tmp_path)
     assert json.loads((tmp_path / "report.json").read_text()) == report
     text = (tmp_path / "report.md").read_text()

@@ -6,7 +6,7 @@ from tpr_rnn.analysis.sentences import ASPECTS, aspects
 from tpr_rnn.data import simulator
 
 
-@pytest.mark.parametrize("task", simulator.TASK_NAMES)
+@pytest.mark.parametrize("task", simulator.TASK_TITLES)
 def test_all_that_is_told_and_asked_is_understood(task) -> None:
     for seed in range(5):
         story = simulator.tell(task, seed=seed)

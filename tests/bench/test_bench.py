@@ -17,7 +17,7 @@ from tpr_rnn.models import TPRRNN
 
 @pytest.fixture(scope="module")
 def case():
-    return single_task(1, batches=1)
+    return single_task("1", batches=1)
 
 
 def test_the_baseline_is_the_memory_of_the_paper() -> None:

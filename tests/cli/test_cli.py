@@ -335,7 +335,7 @@ def test_analyze(trained, data, tmp_path) -> None:
     report = json.loads(done.stdout)
     assert report == json.loads((tmp_path / "new" / "report.json").read_text())
     assert report["split"] == "valid"
-    assert report["tasks"] == [1]
+    assert report["tasks"] == ["1"]
     assert report["sentences"]["understood"] == report["sentences"]["texts"] > 50
     assert "What the representations hold" in done.stderr
     assert len((tmp_path / "new" / "e1.txt").read_text().split(".")) == 11
@@ -345,7 +345,7 @@ def test_describe(data) -> None:
     done = run("data", "describe", str(data), "--json")
     described = json.loads(done.stdout)
     assert described["tasks"][0]["questions"] == {"train": 900, "valid": 100, "test": 1000}
-    assert described["missing_tasks"] == list(range(2, 21))
+    assert described["missing_tasks"] == [str(task) for task in range(2, 21)]
     assert "missing tasks: 2, 3" in done.stderr
 
 

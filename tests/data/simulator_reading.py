@@ -27,7 +27,7 @@ MOTIVES = {
 }
 
 
-def answer(task: int, sentences: Sequence[str], question: str) -> str | None:
+def answer(task: str, sentences: Sequence[str], question: str) -> str | None:
     """The answer to a question of a task, as far as `sentences` tell it."""
     return READERS[task](sentences, question)
 
@@ -310,24 +310,24 @@ def matched(pattern: str, text: str) -> tuple[str, ...]:
 
 
 READERS = {
-    1: where_is_someone,
-    2: where_is_something,
-    3: where_was_something,
-    4: what_is_north_of,
-    5: who_gave_what,
-    6: is_someone_there,
-    7: how_many_things,
-    8: which_things,
-    9: is_someone_there,
-    10: is_someone_there,
-    11: where_is_someone,
-    12: where_is_someone,
-    13: where_is_someone,
-    14: where_before,
-    15: afraid_of,
-    16: what_color,
-    17: is_it_left_of,
-    18: does_it_fit,
-    19: how_to_go,
-    20: why_did_one_go,
+    "1": where_is_someone,
+    "2": where_is_something,
+    "3": where_was_something,
+    "4": what_is_north_of,
+    "5": who_gave_what,
+    "6": is_someone_there,
+    "7": how_many_things,
+    "8": which_things,
+    "9": is_someone_there,
+    "10": is_someone_there,
+    "11": where_is_someone,
+    "12": where_is_someone,
+    "13": where_is_someone,
+    "14": where_before,
+    "15": afraid_of,
+    "16": what_color,
+    "17": is_it_left_of,
+    "18": does_it_fit,
+    "19": how_to_go,
+    "20": why_did_one_go,
 }

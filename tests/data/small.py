@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tpr_rnn.data import systematic
-from tpr_rnn.data.babi import format_story
 from tpr_rnn.data.simulator import tell
+from tpr_rnn.data.story import format_story
 
 PAIRS, VALID_PAIRS = 15, 5
 """Stories with a new name, for each name and task."""
 
 
-def write_tasks(directory: Path, tasks: Iterable[int], stories: int = 30) -> Path:
+def write_tasks(directory: Path, tasks: Iterable[str], stories: int = 30) -> Path:
     """So many stories for validation and for the test, and twice as many to train on."""
     directory.mkdir(exist_ok=True)
     for task in tasks:

@@ -1,10 +1,10 @@
 import pytest
 
 from tpr_rnn.data import substitutes
-from tpr_rnn.data.babi import Question, Story, format_story
 from tpr_rnn.data.corpus import load_corpus, parse_task
 from tpr_rnn.data.describe import describe
 from tpr_rnn.data.directory import find_files, read_task
+from tpr_rnn.data.story import Question, Story, format_story
 from tpr_rnn.errors import UserError
 
 
@@ -47,8 +47,8 @@ def test_both_kinds_of_file_names_are_found(valid_layout, plain_layout) -> None:
 
 def test_the_layout_with_valid_files(valid_layout) -> None:
     files = find_files(valid_layout)
-    assert list(files) == [1, 2]
-    stories = read_task(files[1])
+    assert list(files) == ["1", "2"]
+    stories = read_task(files["1"])
     assert {split: len(each) for split, each in stories.items()} == {
         "train": 9,
         "valid": 3,
@@ -58,18 +58,18 @@ def test_the_layout_with_valid_files(valid_layout) -> None:
 
 def test_without_a_valid_file_the_last_tenth_of_train_serves(plain_layout) -> None:
     files = find_files(plain_layout)
-    assert list(files) == [1, 2, 11]
-    stories = read_task(files[11])
+    assert list(files) == ["1", "2", "11"]
+    stories = read_task(files["11"])
     assert stories["train"] == [story(i) for i in range(18)]
     assert stories["valid"] == [story(18), story(19)]
     assert len(stories["test"]) == 5
-    assert read_task(files[11], ["valid"]) == {"valid": stories["valid"]}
+    assert read_task(files["11"], ["valid"]) == {"valid": stories["valid"]}
 
 
 def test_other_files_are_passed_over(valid_layout) -> None:
     (valid_layout / "LICENSE.txt").write_text("free")
     (valid_layout / "qa1_train.txt.bak").write_text("old")
-    assert list(find_files(valid_layout)) == [1, 2]
+    assert list(find_files(valid_layout)) == ["1", "2"]
 
 
 def test_a_root_of_layouts_names_its_folders(tmp_path) -> None:
@@ -90,29 +90,29 @@ def test_no_directory_and_no_files_are_named(tmp_path) -> None:
 def test_a_corpus_of_all_tasks_says_what_it_lacks(valid_layout) -> None:
     (valid_layout / "qa2_train.txt").unlink()
     corpus = load_corpus(valid_layout, None)
-    assert list(corpus.stories) == [1]
-    assert corpus.missing_files[2] == "no train file"
-    assert corpus.missing_files[3] == "no train and no valid and no test file"
+    assert list(corpus.stories) == ["1"]
+    assert corpus.missing_files["2"] == "no train file"
+    assert corpus.missing_files["3"] == "no train and no valid and no test file"
 
 
 def test_a_task_that_lacks_a_file_is_an_error(valid_layout) -> None:
     (valid_layout / "qa2_train.txt").unlink()
     with pytest.raises(UserError, match=r"task 2 has no train file there \(such as qa2_train.txt"):
-        load_corpus(valid_layout, 2)
-    assert len(load_corpus(valid_layout, 2, ["test"]).stories[2]["test"]) == 4
+        load_corpus(valid_layout, "2")
+    assert len(load_corpus(valid_layout, "2", ["test"]).stories["2"]["test"]) == 4
 
 
 def test_the_checksum_follows_the_content(valid_layout) -> None:
-    before = load_corpus(valid_layout, 1).sha256
-    assert before == load_corpus(valid_layout, 1).sha256
+    before = load_corpus(valid_layout, "1").sha256
+    assert before == load_corpus(valid_layout, "1").sha256
     write(valid_layout / "qa1_test.txt", 4, first=1)
-    assert before != load_corpus(valid_layout, 1).sha256
+    assert before != load_corpus(valid_layout, "1").sha256
 
 
 def test_a_file_without_questions_is_an_error(valid_layout) -> None:
     (valid_layout / "qa1_valid.txt").write_text("1 Mary went home.\n")
     with pytest.raises(UserError, match=r"qa1_valid.txt: too short; .* valid split"):
-        load_corpus(valid_layout, 1)
+        load_corpus(valid_layout, "1")
 
 
 def test_description(valid_layout) -> None:
@@ -142,8 +142,8 @@ GENERATED = [
 def gap(tmp_path, monkeypatch):
     """Task 1 without its training file; beside it a 1k set, some of it in valid or test."""
 
-    def generate(task: int, *, questions: int, seed: int) -> dict[str, list[Story]]:
-        assert (task, questions, seed) == (1, 10_000, 0)
+    def generate(task: str, *, questions: int, seed: int) -> dict[str, list[Story]]:
+        assert (task, questions, seed) == ("1", 10_000, 0)
         return {"train": GENERATED, "valid": [], "test": []}
 
     monkeypatch.setattr(substitutes, "generate", generate)
@@ -161,45 +161,45 @@ def gap(tmp_path, monkeypatch):
 
 
 def test_a_missing_training_file_is_filled(gap) -> None:
-    corpus = load_corpus(gap, 1, substitute_missing=True)
-    told = corpus.stories[1]["train"]
+    corpus = load_corpus(gap, "1", substitute_missing=True)
+    told = corpus.stories["1"]["train"]
     assert told == [GENERATED[0], GENERATED[2], story(2), story(3)]
-    assert list(corpus.stories[1]) == ["train", "valid", "test"]
+    assert list(corpus.stories["1"]) == ["train", "valid", "test"]
     assert corpus.substituted == {
-        1: "in place of the missing training file: 2 generated stories (simulator, seed 0) "
+        "1": "in place of the missing training file: 2 generated stories (simulator, seed 0) "
         "with 2 questions (1 more are in valid or test) and 2 stories of the official 1k "
         "training file with 2 questions (2 more are in valid or test)"
     }
-    assert load_corpus(gap, 1, ["train"], substitute_missing=True).stories[1] == {"train": told}
+    assert load_corpus(gap, "1", ["train"], substitute_missing=True).stories["1"] == {"train": told}
     together = load_corpus(gap, None, substitute_missing=True)
     assert together.substituted == corpus.substituted
     assert 1 not in together.missing_files
 
 
 def test_the_checksum_covers_what_fills_a_gap(gap) -> None:
-    with_official = load_corpus(gap, 1, substitute_missing=True)
+    with_official = load_corpus(gap, "1", substitute_missing=True)
     (gap.parent / "en" / "qa1_single-supporting-fact_train.txt").unlink()
-    without = load_corpus(gap, 1, substitute_missing=True)
+    without = load_corpus(gap, "1", substitute_missing=True)
     assert with_official.sha256 != without.sha256
-    assert "official" not in without.substituted[1]
+    assert "official" not in without.substituted["1"]
 
 
 def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
     with pytest.raises(
         UserError, match="with --substitute-missing it is trained on generated stories"
     ):
-        load_corpus(gap, 1)
+        load_corpus(gap, "1")
     (gap / "qa1_valid.txt").unlink()
     with pytest.raises(UserError, match=r"no train and no valid file there .*txt\)$"):
-        load_corpus(gap, 1, substitute_missing=True)
+        load_corpus(gap, "1", substitute_missing=True)
     for split in ("valid", "test"):
         write(gap / f"qa21_{split}.txt", 2)
     with pytest.raises(UserError, match=r"task 21 has no train file"):
-        load_corpus(gap, 21, substitute_missing=True)
+        load_corpus(gap, "21", substitute_missing=True)
 
 
 def test_a_task_that_is_whole_stays_as_it_is(valid_layout) -> None:
     plain, filling = (
-        load_corpus(valid_layout, 1, substitute_missing=fill) for fill in (False, True)
+        load_corpus(valid_layout, "1", substitute_missing=fill) for fill in (False, True)
     )
     assert plain == filling

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch, task_shares
 from tpr_rnn.data.encoding import (
     UNKNOWN_ANSWER,
@@ -11,6 +10,7 @@ from tpr_rnn.data.encoding import (
     encode,
     longest_sentence,
 )
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
 from tpr_rnn.errors import UserError
 
@@ -26,7 +26,7 @@ STORIES = [
 @pytest.fixture
 def encoded():
     vocabulary = build_vocabulary(STORIES)
-    return encode({1: STORIES[:1], 7: STORIES[1:]}, vocabulary, longest_sentence(STORIES))
+    return encode({"1": STORIES[:1], "7": STORIES[1:]}, vocabulary, longest_sentence(STORIES))
 
 
 def test_words_are_lower_case_and_punctuation_is_a_word() -> None:
@@ -60,26 +60,27 @@ def test_each_different_sentence_stands_once_in_the_table(encoded) -> None:
     assert encoded.told.tolist() == [1, 2, 1, 2]
     assert encoded.start.tolist() == [0, 0, 3]
     assert encoded.length.tolist() == [1, 3, 1]
-    assert encoded.task.tolist() == [1, 1, 7]
+    assert encoded.task.tolist() == [0, 0, 1]
+    assert encoded.task_names == ("1", "7")
 
 
 def test_the_cap_keeps_the_last_sentences() -> None:
     vocabulary = build_vocabulary(STORIES)
     cap = StoryCap(usual=2, task_3=1)
-    usual = encode({1: STORIES[:1]}, vocabulary, 4, cap)
+    usual = encode({"1": STORIES[:1]}, vocabulary, 4, cap)
     assert (usual.start.tolist(), usual.length.tolist()) == ([0, 1], [1, 2])
-    third = encode({3: STORIES[:1]}, vocabulary, 4, cap)
+    third = encode({"3": STORIES[:1]}, vocabulary, 4, cap)
     assert (third.start.tolist(), third.length.tolist()) == ([0, 2], [1, 1])
 
 
 def test_a_sentence_that_is_too_long_is_an_error() -> None:
     with pytest.raises(UserError, match=r"'mary went home .' has 4 words .* at most 3"):
-        encode({1: STORIES}, build_vocabulary(STORIES), 3)
+        encode({"1": STORIES}, build_vocabulary(STORIES), 3)
 
 
 def test_an_answer_that_no_model_of_the_vocabulary_can_give_is_unknown() -> None:
     others = [Story(("John left.",), (Question("Where is John?", "Atlantis", 1),))]
-    assert encode({1: others}, build_vocabulary(STORIES), 4).answer.tolist() == [UNKNOWN_ANSWER]
+    assert encode({"1": others}, build_vocabulary(STORIES), 4).answer.tolist() == [UNKNOWN_ANSWER]
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 7])
@@ -114,10 +115,10 @@ def test_a_batch_tells_the_stories_that_were_chosen(encoded, groups) -> None:
 
 def test_a_question_that_begins_elsewhere_has_a_row_of_its_own() -> None:
     vocabulary = build_vocabulary(STORIES)
-    capped = encode({1: STORIES[:1]}, vocabulary, 4, StoryCap(usual=2))
+    capped = encode({"1": STORIES[:1]}, vocabulary, 4, StoryCap(usual=2))
     (group,) = make_batch(capped, np.arange(2)).groups
     assert len(group.story) == 2
-    whole = encode({1: STORIES[:1]}, vocabulary, 4)
+    whole = encode({"1": STORIES[:1]}, vocabulary, 4)
     (group,) = make_batch(whole, np.arange(2)).groups
     assert len(group.story) == 1
     assert (group.about.tolist(), group.position.tolist()) == ([0, 0], [1, 3])
@@ -125,14 +126,14 @@ def test_a_question_that_begins_elsewhere_has_a_row_of_its_own() -> None:
 
 def test_an_empty_story_shares_the_row_of_the_next_one_and_reads_nothing_of_it() -> None:
     empty = Story((), (Question("Where is Mary?", "home", 0),))
-    data = encode({1: [empty, *STORIES]}, build_vocabulary(STORIES), 4)
+    data = encode({"1": [empty, *STORIES]}, build_vocabulary(STORIES), 4)
     (group,) = make_batch(data, np.arange(len(data))).groups
     assert group.position[0] == 0
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
 def test_evaluation_reads_each_story_once(size) -> None:
-    data = encode({1: STORIES * 5, 7: STORIES[1:] * 3}, build_vocabulary(STORIES), 4)
+    data = encode({"1": STORIES * 5, "7": STORIES[1:] * 3}, build_vocabulary(STORIES), 4)
     batches = list(evaluation_batches(data, size))
     rows = sum(len(group.story) for batch in batches for group in batch.groups)
     assert rows == len(set(data.start.tolist())) == 13
@@ -141,7 +142,7 @@ def test_evaluation_reads_each_story_once(size) -> None:
 
 
 def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
-    big = encode({1: STORIES * 50}, build_vocabulary(STORIES), 4)
+    big = encode({"1": STORIES * 50}, build_vocabulary(STORIES), 4)
     first = epoch_order(big, seed=3, epoch=0)
     assert sorted(first) == list(range(150))
     assert (first == epoch_order(big, seed=3, epoch=0)).all()
@@ -152,8 +153,8 @@ def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone(encoded) -> None:
 
 
 def test_a_task_gets_its_share_of_an_epoch() -> None:
-    big = encode({1: STORIES * 50, 2: STORIES * 50}, build_vocabulary(STORIES), 4)
-    order = epoch_order(big, seed=3, epoch=0, shares={1: 0.25, 2: 0.75})
+    big = encode({"1": STORIES * 50, "2": STORIES * 50}, build_vocabulary(STORIES), 4)
+    order = epoch_order(big, seed=3, epoch=0, shares={"1": 0.25, "2": 0.75})
     times = np.bincount(order, minlength=300)
     assert len(order) == 300
     assert times[:150].sum() == 75
@@ -162,23 +163,35 @@ def test_a_task_gets_its_share_of_an_epoch() -> None:
     assert set(times[150:]) == {1, 2}  # some come again
     assert (order[:150] >= 150).any()
     assert (order[:150] < 150).any()  # the tasks are mixed
-    assert (order == epoch_order(big, seed=3, epoch=0, shares={1: 0.25, 2: 0.75})).all()
-    assert (order != epoch_order(big, seed=3, epoch=1, shares={1: 0.25, 2: 0.75})).any()
-    assert not len(epoch_order(big, seed=0, epoch=0, shares={1: 0.0, 2: 0.0}))
+    assert (order == epoch_order(big, seed=3, epoch=0, shares={"1": 0.25, "2": 0.75})).all()
+    assert (order != epoch_order(big, seed=3, epoch=1, shares={"1": 0.25, "2": 0.75})).any()
+    assert not len(epoch_order(big, seed=0, epoch=0, shares={"1": 0.0, "2": 0.0}))
 
 
 def test_shares_go_by_questions_and_by_errors() -> None:
-    data = encode({1: STORIES * 30, 2: STORIES * 10}, build_vocabulary(STORIES), 4)
-    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=0.0) == {1: 0.75, 2: 0.25}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=1.0) == {1: 0.25, 2: 0.75}
-    assert task_shares(data, {1: 10.0, 2: 30.0}, error_weighted_share=0.5) == {1: 0.5, 2: 0.5}
-    assert task_shares(data, {2: 3.0}, error_weighted_share=0.5) == {1: 0.375, 2: 0.625}
-    assert task_shares(data, {1: 0.0, 2: 0.0}, error_weighted_share=0.5) == {1: 0.75, 2: 0.25}
-    assert task_shares(data, {}, error_weighted_share=1.0) == {1: 0.75, 2: 0.25}
+    data = encode({"1": STORIES * 30, "2": STORIES * 10}, build_vocabulary(STORIES), 4)
+    assert task_shares(data, {"1": 10.0, "2": 30.0}, error_weighted_share=0.0) == {
+        "1": 0.75,
+        "2": 0.25,
+    }
+    assert task_shares(data, {"1": 10.0, "2": 30.0}, error_weighted_share=1.0) == {
+        "1": 0.25,
+        "2": 0.75,
+    }
+    assert task_shares(data, {"1": 10.0, "2": 30.0}, error_weighted_share=0.5) == {
+        "1": 0.5,
+        "2": 0.5,
+    }
+    assert task_shares(data, {"2": 3.0}, error_weighted_share=0.5) == {"1": 0.375, "2": 0.625}
+    assert task_shares(data, {"1": 0.0, "2": 0.0}, error_weighted_share=0.5) == {
+        "1": 0.75,
+        "2": 0.25,
+    }
+    assert task_shares(data, {}, error_weighted_share=1.0) == {"1": 0.75, "2": 0.25}
 
 
 def test_evaluation_sees_every_question_once() -> None:
-    big = encode({1: STORIES * 50}, build_vocabulary(STORIES), 4)
+    big = encode({"1": STORIES * 50}, build_vocabulary(STORIES), 4)
     batches = list(evaluation_batches(big, size=64))
     assert [len(batch.answer) for batch in batches] == [64, 64, 22]
     answers = sorted(answer for batch in batches for answer in batch.answer.tolist())

@@ -3,9 +3,9 @@
 import pytest
 
 from data.small import PAIRS, VALID_PAIRS, few_pairs, write_tasks
-from tpr_rnn.data.babi import Question, Story, format_story, parse_stories
 from tpr_rnn.data.names import with_names
 from tpr_rnn.data.stories import check_task, check_there_is, load_stories
+from tpr_rnn.data.story import Question, Story, format_story, parse_stories
 from tpr_rnn.data.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.systematic import (
     OLD_NAMES,
@@ -38,7 +38,7 @@ def corpora(data):
 @pytest.fixture(scope="module")
 def plain(data):
     """The stories as they are."""
-    return {task: load_stories(data, str(task)).stories[task] for task in TASKS}
+    return {task: load_stories(data, task).stories[task] for task in TASKS}
 
 
 def told(stories) -> list[str]:
@@ -122,7 +122,7 @@ def test_nothing_leaks_from_one_set_to_another(corpora, plain) -> None:
 
 def test_a_new_name_is_never_called_she(corpora) -> None:
     for (name, task, _), stories in corpora["systematic"].combinations.items():
-        if task == 11:
+        if task == "11":
             for story in stories:
                 for sentence, following in zip(story.sentences, story.sentences[1:], strict=False):
                     assert not (name in sentence and " she " in following)
@@ -194,8 +194,8 @@ def test_what_is_no_task_is_told_what_would_be_one() -> None:
 
 
 def test_names_are_swapped_as_published() -> None:
-    swapped = swap_names({1: [STORY], 5: [STORY], 14: [with_names(STORY, {"John": "Fred"})]})
-    assert list(swapped) == [1, 14]
-    assert swapped[1][0].sentences[1:] == ("Fred gave the milk to Mary.", "Bill left.")
-    assert swapped[14][0].sentences[1:] == ("John gave the milk to Mary.", "Daniel left.")
-    assert list(SWAPS) == [1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14]
+    swapped = swap_names({"1": [STORY], "5": [STORY], "14": [with_names(STORY, {"John": "Fred"})]})
+    assert list(swapped) == ["1", "14"]
+    assert swapped["1"][0].sentences[1:] == ("Fred gave the milk to Mary.", "Bill left.")
+    assert swapped["14"][0].sentences[1:] == ("John gave the milk to Mary.", "Daniel left.")
+    assert list(SWAPS) == ["1", "2", "3", "6", "7", "8", "9", "10", "11", "12", "13", "14"]

@@ -33,7 +33,7 @@ def test_single_task_is_a_run_for_each_task_and_seed() -> None:
 def test_a_preset_and_settings_can_be_chosen() -> None:
     (job,) = grid(
         "single-task",
-        tasks=(19,),
+        tasks=("19",),
         seeds=range(7, 8),
         preset="paper-single",
         settings={"epochs": "3"},
@@ -44,7 +44,7 @@ def test_a_preset_and_settings_can_be_chosen() -> None:
 
 
 def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
-    jobs = grid("ablation", tasks=(1, 2))
+    jobs = grid("ablation", tasks=("1", "2"))
     assert len(jobs) == 4 * 2 * 2
     operations = {job.variant: job.config.settings.model["operations"] for job in jobs}
     assert operations == {
@@ -92,11 +92,11 @@ def test_all_tasks_is_a_run_for_each_seed() -> None:
 def test_tasks_that_cannot_be_had_are_refused(tmp_path) -> None:
     data = write_data(tmp_path / "data", 1, 3)
     (data / "qa3_train.txt").unlink()  # a gap that is substituted
-    assert len(grid("single-task", data=data, tasks=(1, 3))) == 4
+    assert len(grid("single-task", data=data, tasks=("1", "3"))) == 4
     with pytest.raises(UserError, match="task 2 has no train"):
         grid("single-task", data=data)
     with pytest.raises(UserError, match="there is no task 21"):
-        grid("single-task", tasks=(21,))
+        grid("single-task", tasks=("21",))
 
 
 def test_unknown_experiments_are_refused() -> None:
@@ -105,7 +105,7 @@ def test_unknown_experiments_are_refused() -> None:
 
 
 def test_time_left_is_learned_from_finished_runs() -> None:
-    one, other, third = grid("single-task", tasks=(1, 2, 3), seeds=range(1))
+    one, other, third = grid("single-task", tasks=("1", "2", "3"), seeds=range(1))
     forecast = Forecast()
     assert forecast.left([one, other], [], workers=1) is None
     forecast.learn(one, 10.0)

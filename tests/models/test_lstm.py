@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
 
@@ -20,7 +20,7 @@ STORIES = [
 ]
 VOCABULARY = build_vocabulary(STORIES)
 WORDS = longest_sentence(STORIES)
-DATA = encode({1: STORIES}, VOCABULARY, WORDS)
+DATA = encode({"1": STORIES}, VOCABULARY, WORDS)
 ALL = np.arange(len(DATA))
 
 
@@ -33,7 +33,7 @@ def make_model(seed: int = 0, **settings) -> LSTMReader:
 
 def step_by_step(model: LSTMReader, story: Story) -> torch.Tensor:
     """The equations of an LSTM, one text at a time."""
-    data = encode({1: [story]}, VOCABULARY, WORDS)
+    data = encode({"1": [story]}, VOCABULARY, WORDS)
     texts = [data.sentences[row] for row in data.told] + [data.questions[0]]
     h, c = torch.zeros(5, dtype=torch.float64), torch.zeros(5, dtype=torch.float64)
     weights = dict(model.lstm.named_parameters())

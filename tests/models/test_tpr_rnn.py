@@ -7,9 +7,9 @@ import pytest
 import safetensors.torch
 import torch
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import sequential
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
@@ -27,7 +27,7 @@ STORIES = [
 @pytest.fixture
 def data():
     vocabulary = build_vocabulary(STORIES)
-    return encode({1: STORIES}, vocabulary, longest_sentence(STORIES))
+    return encode({"1": STORIES}, vocabulary, longest_sentence(STORIES))
 
 
 def make_model(data, dtype=torch.float64, memory_form=None, **settings) -> TPRRNN:

@@ -14,12 +14,14 @@ from tpr_rnn.training.presets import preset
 
 FILLED = "in place of the missing training file: 9 generated stories"
 
+ALL_TASKS = [str(number) for number in range(1, 21)]
+
 
 def write_run(
     directory: Path,
     task: str,
     seed: int,
-    errors: dict[int, float],
+    errors: dict[str, float],
     *,
     name: str = "single",
     operations: Sequence[str] = OPERATIONS,
@@ -40,11 +42,11 @@ def write_run(
         "test_error": mean,
         "valid_error": mean,
         "valid_loss": mean / 10,
-        "per_task": {str(t): {"test_error": e, "valid_error": e} for t, e in errors.items()},
+        "per_task": {t: {"test_error": e, "valid_error": e} for t, e in errors.items()},
         "operations": model.get("operations", []),
         "steps": 900,
         "seconds": 60.0,
-        "substituted": {"3": FILLED} if 3 in errors else {},
+        "substituted": {"3": FILLED} if "3" in errors else {},
         "data_sha256": f"stories of task {task}",
         "architecture": settled.architecture,
         "model": model,
@@ -64,12 +66,12 @@ def write_run(
 
 
 def write_single(out: Path, seeds: int = 5, name: str = "single", scale: float = 1.0) -> None:
-    for task in range(1, 21):
+    for task in ALL_TASKS:
         for seed in range(seeds):
             rng = random.Random(f"{name} {task} {seed}")
             error = {task: round(scale * rng.choice((0.0, 0.0, 0.1, 0.3, 1.0, 2.0)), 4)}
             place = out / name / f"task-{task}" / f"seed-{seed}"
-            write_run(place, str(task), seed, error, name=name)
+            write_run(place, task, seed, error, name=name)
 
 
 def write_ablation(out: Path, seeds: int = 3) -> None:
@@ -79,18 +81,18 @@ def write_ablation(out: Path, seeds: int = 3) -> None:
         ("W+B", ["write", "backlink"]),
         ("W+M+B", list(OPERATIONS)),
     ):
-        for task in range(1, 21):
+        for task in ALL_TASKS:
             for seed in range(seeds):
-                fails = "backlink" not in operations and task in (3, 9, 10)
+                fails = "backlink" not in operations and task in ("3", "9", "10")
                 error = {task: 20.0 + seed if fails else 0.1 * seed}
                 place = out / variant / f"task-{task}" / f"seed-{seed}"
-                write_run(place, str(task), seed, error, operations=operations)
+                write_run(place, task, seed, error, operations=operations)
 
 
 def write_all_tasks(out: Path, seeds: int = 3, name: str = "all", scale: float = 1.0) -> None:
     for seed in range(seeds):
         rng = random.Random(f"{name} {seed}")
-        errors = {task: round(scale * rng.choice((0.0, 0.1, 0.5, 2.0)), 4) for task in range(1, 21)}
+        errors = {task: round(scale * rng.choice((0.0, 0.1, 0.5, 2.0)), 4) for task in ALL_TASKS}
         write_run(out / name / f"seed-{seed}", "all", seed, errors, name=name, curve=True)
 
 
@@ -101,7 +103,7 @@ def write_systematic(out: Path, name: str, seeds: int = 2, plan: str = "systemat
         for number, (new, trained) in enumerate(trained_tasks(PLANS[plan]).items()):
             accuracy = 99.0 - (number > 0) - seed
             new_names[new] = {
-                str(task): {
+                task: {
                     "trained": task in trained,
                     "accuracy": accuracy if task in trained else accuracy - 20,
                     "asked_accuracy": 50.0,

@@ -14,8 +14,8 @@ from tpr_rnn.report.write import write_report
 def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
     for rate in ("0.001", "0.002"):
         place = runs / rate / "seed-0"
-        write_run(place, "1", 0, {1: 0.0}, settings={"learning_rate": rate})
-    write_run(runs / "generated", "1", 0, {1: 0.0}, data="generated")
+        write_run(place, "1", 0, {"1": 0.0}, settings={"learning_rate": rate})
+    write_run(runs / "generated", "1", 0, {"1": 0.0}, data="generated")
     write_report([runs], out)
     page = (out / "single-task.md").read_text("utf-8")
     for label in (
@@ -27,11 +27,11 @@ def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
 
 
 def test_a_run_that_is_there_twice_counts_once(runs, out) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 0, {1: 2.0}, seconds=9.0)
+    write_run(runs / "a", "1", 0, {"1": 2.0})
+    write_run(runs / "b", "1", 0, {"1": 2.0}, seconds=9.0)
     write_report([runs, runs / "a"], out)
     assert rows_of(out / "single-task.csv")["1"]["single runs"] == "1"
-    write_run(runs / "c", "1", 0, {1: 3.0})
+    write_run(runs / "c", "1", 0, {"1": 3.0})
     with pytest.raises(
         UserError, match=r"a/result.json and .*c/result.json have the same settings"
     ):
@@ -39,15 +39,15 @@ def test_a_run_that_is_there_twice_counts_once(runs, out) -> None:
 
 
 def test_runs_on_different_stories_are_not_averaged(runs, out) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 1, {1: 2.0}, data_sha256="other")
+    write_run(runs / "a", "1", 0, {"1": 2.0})
+    write_run(runs / "b", "1", 1, {"1": 2.0}, data_sha256="other")
     with pytest.raises(UserError, match="runs of the same kind on different stories"):
         write_report([runs], out)
 
 
 def test_what_belongs_nowhere_is_named(runs, out, capsys) -> None:
-    write_run(runs / "a", "1", 0, {1: 2.0})
-    write_run(runs / "b", "1", 0, {1: 2.0}, operations=["backlink"])
+    write_run(runs / "a", "1", 0, {"1": 2.0})
+    write_run(runs / "b", "1", 0, {"1": 2.0}, operations=["backlink"])
     with pytest.raises(SystemExit) as end:
         main(["report", str(runs)])
     assert not end.value.code
@@ -57,7 +57,7 @@ def test_what_belongs_nowhere_is_named(runs, out, capsys) -> None:
 
 
 def test_a_run_that_is_not_finished_is_named(runs, out, capsys) -> None:
-    finished = write_run(runs / "a", "1", 0, {1: 2.0})
+    finished = write_run(runs / "a", "1", 0, {"1": 2.0})
     (finished / "config.json").write_text("{}")
     (runs / "b").mkdir()
     (runs / "b" / "config.json").write_text("{}")
@@ -113,7 +113,7 @@ def test_bad_input_is_named(runs, out, name, content, message, capsys) -> None:
 
 @pytest.mark.parametrize("error", [math.nan, 1000.0, -1.0, True])
 def test_an_error_that_is_none_is_named(runs, out, error) -> None:
-    place = write_run(runs / "a", "1", 0, {1: error})
+    place = write_run(runs / "a", "1", 0, {"1": error})
     with pytest.raises(UserError, match=f"record of a run .*error is {error}; expected a number"):
         write_report([runs], out)
     assert place.exists()
@@ -144,7 +144,7 @@ def test_an_error_that_is_none_is_named(runs, out, error) -> None:
     ],
 )
 def test_a_field_that_makes_no_sense_is_named(runs, out, field, value) -> None:
-    place = write_run(runs / "a", "1", 0, {1: 0.0})
+    place = write_run(runs / "a", "1", 0, {"1": 0.0})
     path = place / "result.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
     named = "test_error" if field == "per_task" and value else field
@@ -153,7 +153,7 @@ def test_a_field_that_makes_no_sense_is_named(runs, out, field, value) -> None:
 
 
 def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
-    place = write_run(runs / "a", "all", 0, {1: 0.0, 2: 1.0})
+    place = write_run(runs / "a", "all", 0, {"1": 0.0, "2": 1.0})
     path = place / "result.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"test_error": 0.1}))
     with pytest.raises(UserError, match=r"test_error is 0\.1, but .* have a mean of 0\.5"):
@@ -173,7 +173,7 @@ def test_a_mean_that_is_not_that_of_the_tasks_is_named(runs, out) -> None:
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_named(runs, out, part, name, value, expected) -> None:
-    place = write_run(runs / "a", "1", 0, {1: 0.0})
+    place = write_run(runs / "a", "1", 0, {"1": 0.0})
     path = place / "result.json"
     record = json.loads(path.read_text())
     record[part][name] = value

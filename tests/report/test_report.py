@@ -36,7 +36,7 @@ def test_single_task_has_means_deviations_and_the_best_by_validation(runs, out) 
             others["stopped"] = "the loss became nan at step 300"
         if seed == 1:
             others["stopped"] = "no validation error in 10 evaluations in a row"
-        write_run(task / f"seed-{seed}", "7", seed, {7: test}, **others)
+        write_run(task / f"seed-{seed}", "7", seed, {"7": test}, **others)
     write_report([runs], out)
     rows = rows_of(out / "single-task.csv")
     assert rows["7"]["single mean"] == "3.0000"
@@ -72,7 +72,7 @@ def test_a_missing_run_is_shown_and_not_averaged_away(runs, out) -> None:
     assert "no seed has all tasks yet" in page
 
     for seed in range(3):
-        write_run(runs / "single" / "task-9" / f"seed-{seed}", "9", seed, {9: 0.0})
+        write_run(runs / "single" / "task-9" / f"seed-{seed}", "9", seed, {"9": 0.0})
     write_report([runs], out)
     rows = rows_of(out / "single-task.csv")
     assert rows["mean"]["single runs"] == "2"  # seed 1 lacks task 4
@@ -103,7 +103,7 @@ def test_presets_stand_side_by_side_with_the_papers_columns(runs, out) -> None:
 
 
 def test_a_changed_preset_is_not_called_by_its_name_alone(runs, out) -> None:
-    write_run(runs / "a", "1", 0, {1: 0.0}, settings={"epochs": "3", "attempts": "1"})
+    write_run(runs / "a", "1", 0, {"1": 0.0}, settings={"epochs": "3", "attempts": "1"})
     write_report([runs], out)
     page = (out / "single-task.md").read_text("utf-8")
     assert "| TPR-RNN (`single, changed`) |" in page

@@ -18,7 +18,7 @@ def policy(**settings) -> AttemptPolicy:
 
 
 def scores(*errors: float, loss: float = 1.0) -> Scores:
-    return Scores(loss, dict(enumerate(errors, start=1)), {})
+    return Scores(loss, {str(task): error for task, error in enumerate(errors, start=1)}, {})
 
 
 class TestStartsDecay:

@@ -20,9 +20,9 @@ def in_chunks(associations, **settings):
 
 def losses(memory_form) -> list[float]:
     """The training losses of a short run on stories of task 1."""
-    told = generate(1, questions=400)["train"]
+    told = generate("1", questions=400)["train"]
     vocabulary, words = build_vocabulary(told), longest_sentence(told)
-    data = encode({1: told}, vocabulary, words)
+    data = encode({"1": told}, vocabulary, words)
     config = TPRRNNConfig(
         vocabulary_size=len(vocabulary), max_words=words, bounded_keys=True, embedding_scale=0.1
     )

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.names import names_in
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNNConfig
@@ -28,7 +28,7 @@ STORIES = [
 ]
 VOCABULARY = build_vocabulary(STORIES)
 WORDS = longest_sentence(STORIES)
-DATA = encode({5: STORIES}, VOCABULARY, WORDS)
+DATA = encode({"5": STORIES}, VOCABULARY, WORDS)
 DARK = Vocabulary(("is", "it", "dark", ".", "?", "yes"))
 NAMES = [VOCABULARY.number(name) for name in ("fred", "john", "mary")]
 OTHERS = [number for number in range(len(VOCABULARY)) if number not in NAMES]
@@ -162,7 +162,9 @@ def test_a_resumed_run_meets_the_same_random_names() -> None:
 
 
 def test_without_names_there_are_no_random_names() -> None:
-    nameless = encode({4: [Story(("It is dark.",), (Question("Is it dark?", "yes", 1),))]}, DARK, 4)
+    nameless = encode(
+        {"4": [Story(("It is dark.",), (Question("Is it dark?", "yes", 1),))]}, DARK, 4
+    )
     config = TPRRNNConfig(vocabulary_size=len(DARK), max_words=4)
     with pytest.raises(UserError, match="random names need names"):
         Trainer(config, Recipe(random_name_share=0.5), train=nameless, valid=nameless, seed=0)

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tpr_rnn.data import substitutes
-from tpr_rnn.data.babi import Question, Story, format_story
+from tpr_rnn.data.story import Question, Story, format_story
 from tpr_rnn.errors import UserError
 from tpr_rnn.training import run as run_module
 from tpr_rnn.training.events import Evaluated

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models import TPRRNNConfig
@@ -28,7 +28,7 @@ STORIES = [
 ]
 VOCABULARY = build_vocabulary(STORIES)
 WORDS = longest_sentence(STORIES)
-DATA = encode({1: STORIES}, VOCABULARY, WORDS)
+DATA = encode({"1": STORIES}, VOCABULARY, WORDS)
 
 
 def make_trainer(seed: int = 0, **settings) -> Trainer:
@@ -87,7 +87,7 @@ def scores_in_turn(monkeypatch, *losses_and_errors: tuple[float, float]) -> None
 
     def fake(model, data, device):
         loss, error = next(turn)
-        return Scores(loss, {1: error}, {1: 1})
+        return Scores(loss, {"1": error}, {"1": 1})
 
     monkeypatch.setattr(trainer_module, "score", fake)
 
@@ -178,8 +178,8 @@ def test_an_attempt_is_measured_by_itself_alone(monkeypatch) -> None:
 
 
 def test_a_model_that_leaves_no_task_behind_is_preferred(monkeypatch) -> None:
-    two = [({1: 0.0, 2: 6.0}, 1.0), ({1: 4.0, 2: 4.0}, 1.0), ({1: 0.0, 2: 5.0}, 1.0)]
-    evaluations = iter(Scores(loss, errors, {1: 1, 2: 1}) for errors, loss in two)
+    two = [({"1": 0.0, "2": 6.0}, 1.0), ({"1": 4.0, "2": 4.0}, 1.0), ({"1": 0.0, "2": 5.0}, 1.0)]
+    evaluations = iter(Scores(loss, errors, {"1": 1, "2": 1}) for errors, loss in two)
     monkeypatch.setattr(trainer_module, "score", lambda *_: next(evaluations))
     trainer = make_trainer(epochs=5, start_decay_below=20.0, accept_below=5.0, decay_epochs=2)
     best = [event.best for event in trainer.run() if isinstance(event, Evaluated)]
@@ -188,7 +188,7 @@ def test_a_model_that_leaves_no_task_behind_is_preferred(monkeypatch) -> None:
 
 
 def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
-    two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
+    two = encode({"1": STORIES, "2": STORIES}, VOCABULARY, WORDS)
     practised: list[list[int]] = []
     real = trainer_module.make_batch
 
@@ -211,13 +211,13 @@ def test_what_is_not_learned_is_practised_most(monkeypatch) -> None:
     monkeypatch.setattr(trainer, "_count_mistakes", answer)
     list(trainer.run())
     epochs = (practised[:4], practised[4:])
-    assert [sum(batch.count(2) for batch in epoch) for epoch in epochs] == [32, 48]
+    assert [sum(batch.count(1) for batch in epoch) for epoch in epochs] == [32, 48]
 
 
 def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
     def make() -> Trainer:
         trainer = make_trainer(error_weighted_share=0.5)
-        two = encode({1: STORIES, 2: STORIES}, VOCABULARY, WORDS)
+        two = encode({"1": STORIES, "2": STORIES}, VOCABULARY, WORDS)
         return Trainer(trainer.config, trainer.recipe, train=two, valid=two, seed=0)
 
     trainer = make()
@@ -231,10 +231,9 @@ def test_mistakes_in_training_are_counted_by_task_and_survive_a_stop() -> None:
         )
         if word != answer
     ]
-    assert trainer.progress.train_asked == {
-        str(task): batch.task.tolist().count(task) for task in (1, 2)
-    }
-    assert trainer.progress.train_wrong == {str(task): wrong.count(task) for task in set(wrong)}
+    asked = batch.task.tolist()
+    assert trainer.progress.train_asked == {"1": asked.count(0), "2": asked.count(1)}
+    assert trainer.progress.train_wrong == {"12"[task]: wrong.count(task) for task in set(wrong)}
 
     trainer, undisturbed = make(), make()
     for _, _ in zip(range(11), trainer.run(), strict=False):  # 8 steps, an evaluation, 2 steps
@@ -277,7 +276,7 @@ def scores(monkeypatch, *errors: float) -> None:
     monkeypatch.setattr(
         trainer_module,
         "score",
-        lambda *_: Scores(errors={1: left[0]}, loss=left.pop(0), asked={1: 1}),
+        lambda *_: Scores(errors={"1": left[0]}, loss=left.pop(0), asked={"1": 1}),
     )
 
 
@@ -299,7 +298,9 @@ def test_a_task_that_is_not_learned_is_tried_again_from_another_seed(monkeypatch
 
 
 def test_several_tasks_are_learned_when_the_worst_is(monkeypatch) -> None:
-    errors = iter([{1: 0.0, 2: 6.0}, {1: 5.0, 2: 4.0}, {1: 4.0, 2: 4.0}, {1: 0.0, 2: 2.0}])
+    errors = iter(
+        [{"1": 0.0, "2": 6.0}, {"1": 5.0, "2": 4.0}, {"1": 4.0, "2": 4.0}, {"1": 0.0, "2": 2.0}]
+    )
     monkeypatch.setattr(
         trainer_module, "score", lambda *_: Scores(loss=1.0, errors=next(errors), asked={})
     )

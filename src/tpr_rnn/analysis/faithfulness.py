@@ -12,7 +12,7 @@ from tpr_rnn.analysis.explanation import needed, sources
 from tpr_rnn.analysis.naming import WEAK
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
-from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import answer_word
 from tpr_rnn.models.reader import Reader
 

@@ -21,7 +21,7 @@ from tpr_rnn.analysis.clustering import Clusters, Vectors, agreement, cluster, o
 from tpr_rnn.analysis.faithfulness import measure_trust
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
 from tpr_rnn.analysis.sentences import ASPECTS, aspects
-from tpr_rnn.data.babi import Story
+from tpr_rnn.data.story import Story
 from tpr_rnn.models.reader import Reader
 
 AGREES = 0.5
@@ -179,8 +179,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", *_trust(report["trust"])]) + "\n"
 
 
-def _tasks(numbers: Sequence[int]) -> str:
-    return f"task {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} tasks"
+def _tasks(names: Sequence[str]) -> str:
+    return f"task {names[0]}" if len(names) == 1 else f"{len(names)} tasks"
 
 
 def _table(kind: str, measured: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tpr_rnn.data.batches import Batch, make_batch
 from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
-from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.simulator import TASK_TITLES, generate
 from tpr_rnn.models import TPRRNNConfig
 
 
@@ -23,7 +23,7 @@ class Case:
         return [batch.groups[0].lengths.tolist() for batch in self.batches]
 
 
-def single_task(task: int, batches: int) -> Case:
+def single_task(task: str, batches: int) -> Case:
     """Task 1, 2 or 3 in the paper's single-task sizes: E 15, R 10, H the vocabulary, batch 128."""
     return _case(f"task-{task}", [task], batches, batch_size=128, questions=2_000)
 
@@ -31,11 +31,11 @@ def single_task(task: int, batches: int) -> Case:
 def all_tasks(batches: int) -> Case:
     """The mixture of all tasks in the paper's sizes: E 40, R 20, H 90, batch 32."""
     sizes = {"hidden_size": 90, "entity_size": 40, "relation_size": 20}
-    return _case("all-tasks", list(TASK_NAMES), batches, batch_size=32, questions=500, **sizes)
+    return _case("all-tasks", list(TASK_TITLES), batches, batch_size=32, questions=500, **sizes)
 
 
 def _case(
-    name: str, tasks: list[int], batches: int, batch_size: int, questions: int, **sizes: int
+    name: str, tasks: list[str], batches: int, batch_size: int, questions: int, **sizes: int
 ) -> Case:
     told = {task: generate(task, questions=questions)["train"] for task in tasks}
     stories = [story for each in told.values() for story in each]

@@ -16,11 +16,11 @@ from torch.nn.functional import cross_entropy, normalize
 from tpr_rnn.bench.cases import Case, all_tasks, single_task
 from tpr_rnn.bench.measure import milliseconds, peak_bytes, peak_gflops
 from tpr_rnn.bench.released import ReleasedStep, without_sharing
-from tpr_rnn.data.babi import format_story
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
-from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.simulator import TASK_TITLES, generate
+from tpr_rnn.data.story import format_story
 from tpr_rnn.memory import Associations, native, parallel, read
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
@@ -60,7 +60,7 @@ def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
     }
     say("telling stories")
     batches = 2 if quick else 6
-    cases = [*(single_task(task, batches) for task in (1, 2, 3)), all_tasks(batches)]
+    cases = [*(single_task(task, batches) for task in ("1", "2", "3")), all_tasks(batches)]
     for threads in sorted({1, cores}):
         torch.set_num_threads(threads)
         peak = peak_gflops()
@@ -164,7 +164,7 @@ def _measure_growth(quick: bool) -> dict[str, Any]:
 
 
 def _measure_answer() -> float:
-    told = generate(1, questions=1_000)["train"]
+    told = generate("1", questions=1_000)["train"]
     vocabulary, words = build_vocabulary(told), longest_sentence(told)
     config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=words)
     reader = Reader(TPRRNN(config).eval(), vocabulary)
@@ -180,7 +180,7 @@ import sys, time, torch
 from tpr_rnn.bench.cases import single_task
 from tpr_rnn.bench.run import OurStep
 torch.set_num_threads(1)
-case = single_task(1, 4)
+case = single_task("1", 4)
 step = OurStep(case.config)
 for batch in case.batches: step(batch)
 print("ready", flush=True)
@@ -218,7 +218,7 @@ def _count_steps(processes: int) -> int:
 def _measure_loading() -> dict[str, float]:
     """Read and encode 200,000 questions of all tasks, from files, on one core."""
     with tempfile.TemporaryDirectory() as directory:
-        for task in TASK_NAMES:
+        for task in TASK_TITLES:
             for split, stories in generate(task).items():
                 path = Path(directory) / f"qa{task}_{split}.txt"
                 path.write_text("".join(map(format_story, stories)), encoding="utf-8")

@@ -67,7 +67,7 @@ def analyze(
     make_directory(out)
     console.print("clustering and drawing", style="dim")
     document: dict[str, Any] = {
-        "tasks": sorted(corpus.stories),
+        "tasks": list(corpus.stories),
         "data": corpus.name,
         "data_sha256": corpus.sha256,
         "split": split,

@@ -30,13 +30,13 @@ def generate(
 
     Without options the stories are like the official ones.
     """
-    from tpr_rnn.data.babi import format_story
     from tpr_rnn.data.corpus import parse_task
     from tpr_rnn.data.directory import SPLITS
-    from tpr_rnn.data.simulator import TASK_NAMES, StoryOptions, tell
+    from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
+    from tpr_rnn.data.story import format_story
 
-    number = parse_task(task)
+    name = parse_task(task)
     options = StoryOptions(
         names=_words(names),
         objects=_words(objects),
@@ -44,7 +44,7 @@ def generate(
         story_length=story_length,
         distractors=distractors,
     )
-    tasks = list(TASK_NAMES) if number is None else [number]
+    tasks = list(TASK_TITLES) if name is None else [name]
     for each in tasks:
         tell(each, seed=seed, options=options)  # an impossible wish is refused before any file is
         for split in SPLITS:
@@ -95,9 +95,10 @@ def describe(
     from tpr_rnn.cli.console import Console
     from tpr_rnn.data.describe import describe as describe_directory
     from tpr_rnn.data.directory import SPLITS
+    from tpr_rnn.data.simulator import TASK_TITLES
 
     tasks = describe_directory(directory)
-    absent = [task for task in range(1, 21) if task not in {each.task for each in tasks}]
+    absent = [task for task in TASK_TITLES if task not in {each.task for each in tasks}]
     substitutes = {
         each.task: [split for split in SPLITS if split not in each.questions] for each in tasks
     }
@@ -106,7 +107,7 @@ def describe(
         table.add_column(heading, justify="right")
     for each in tasks:
         table.add_row(
-            str(each.task),
+            each.task,
             *(str(each.questions.get(split, "-")) for split in SPLITS),
             str(each.vocabulary),
             str(each.words),
@@ -129,7 +130,7 @@ def describe(
         elif missing:
             console.print(f"task {task}: no {' and no '.join(missing)} file")
     if absent:
-        console.print(f"missing tasks: {', '.join(map(str, absent))}")
+        console.print(f"missing tasks: {', '.join(absent)}")
     if json:
         print_json({"tasks": [asdict(each) for each in tasks], "missing_tasks": absent})
     return 0

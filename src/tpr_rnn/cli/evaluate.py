@@ -46,7 +46,7 @@ def evaluate(
     config = RunConfig.of(run)
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
-    missing_files = [str(task) for task in SWAPS if task not in corpus.stories]
+    missing_files = [task for task in SWAPS if task not in corpus.stories]
     if swap_names and missing_files:
         who = run if config.task != "all" else directory or GENERATED
         raise UserError(
@@ -68,7 +68,7 @@ def evaluate(
         "data": corpus.name,
         "split": split,
         key: round(scores.error, 4),
-        "per_task": {str(task): {key: round(err, 4)} for task, err in scores.errors.items()},
+        "per_task": {task: {key: round(err, 4)} for task, err in scores.errors.items()},
         "questions": questions,
         "data_sha256": corpus.sha256,
     }
@@ -80,7 +80,7 @@ def evaluate(
     if directory is None and config.data is not None:
         console.print(f"It was trained on {config.data}; give --data to score it there.")
     if others:
-        console.print(f"without tasks that it was not trained on: {', '.join(map(str, others))}")
+        console.print(f"without tasks that it was not trained on: {', '.join(others)}")
     for task, lack in corpus.missing_files.items():
         console.print(f"without task {task}: {lack}")
     console.print(error_table({split: key}, result["per_task"], result))

@@ -106,16 +106,16 @@ def sweep(
     return SOME_FAILED if view.failed else 0
 
 
-def _parse_tasks(text: str, name: str) -> tuple[int, ...]:
+def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
     from tpr_rnn.data.corpus import parse_task
 
     if name not in ("single-task", "ablation"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
-    numbers = [parse_task(part) for part in parts if part.isdecimal()]
-    if len(set(numbers)) < len(parts):
+    names = [parse_task(part) for part in parts if part.isdecimal()]
+    if len(set(names)) < len(parts):
         raise UserError(f"--tasks takes different numbers, such as 1,19, not {quoted(text)}")
-    return tuple(number for number in numbers if number is not None)
+    return tuple(name for name in names if name is not None)
 
 
 def _cores() -> int:

@@ -97,7 +97,7 @@ def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) ->
 
 
 def epoch_order(
-    data: Encoded, seed: int, epoch: int, shares: Mapping[int, float] | None = None
+    data: Encoded, seed: int, epoch: int, shares: Mapping[str, float] | None = None
 ) -> Int[np.ndarray, " n"]:
     """The questions of an epoch, in their order: all that is random depends on seed and epoch.
 
@@ -114,15 +114,15 @@ def epoch_order(
     counts = np.diff(ends, prepend=0)
     task = data.task[stories[0]]
     chosen = [
-        _repeated(stories[:, task == number], count, random)
-        for number, count in zip(shares, counts.tolist(), strict=True)
+        _repeated(stories[:, task == data.task_names.index(name)], count, random)
+        for name, count in zip(shares, counts.tolist(), strict=True)
     ]
     return _questions(*random.permutation(np.concatenate(chosen, axis=1), axis=1))
 
 
 def task_shares(
-    data: Encoded, errors: Mapping[int, float], error_weighted_share: float
-) -> dict[int, float]:
+    data: Encoded, errors: Mapping[str, float], error_weighted_share: float
+) -> dict[str, float]:
     """How much of an epoch each task gets: a share goes by errors, the rest by questions.
 
     Args:
@@ -130,12 +130,13 @@ def task_shares(
         errors: how much of each task is not learned yet; a task that is not there is learned.
         error_weighted_share: what goes by errors, from 0 (each question counts alike) to 1.
     """
-    tasks, questions = np.unique(data.task, return_counts=True)
-    wrong = np.array([errors.get(task, 0.0) for task in tasks.tolist()])
+    numbers, questions = np.unique(data.task, return_counts=True)
+    tasks = [data.task_names[number] for number in numbers.tolist()]
+    wrong = np.array([errors.get(task, 0.0) for task in tasks])
     even = questions / questions.sum()
     by_error = wrong / wrong.sum() if wrong.any() else even
     shares = (1 - error_weighted_share) * even + error_weighted_share * by_error
-    return dict(zip(tasks.tolist(), shares.tolist(), strict=True))
+    return dict(zip(tasks, shares.tolist(), strict=True))
 
 
 def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:

@@ -1,14 +1,15 @@
 """The stories that a run works on, wherever they come from."""
 
 import hashlib
+import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
-from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.simulator import TASK_TITLES, generate
+from tpr_rnn.data.story import Story, format_story
 from tpr_rnn.data.substitutes import fillable, training_stories
 from tpr_rnn.errors import UserError, quoted
 
@@ -16,11 +17,16 @@ GENERATED = "generated"
 """The name of the stories that the simulator tells."""
 
 
+def task_order(task: str) -> tuple[int, str]:
+    """Tasks in their order: those whose names are numbers by number, then the others."""
+    return (int(task), "") if task.isdigit() else (sys.maxsize, task)
+
+
 class Combination(NamedTuple):
     """A new name in a task (systematic.py)."""
 
     name: str
-    task: int
+    task: str
     trained: bool
     """Whether the training stories of the task have the name."""
 
@@ -31,12 +37,12 @@ class Corpus:
 
     name: str
     """The directory's name, or 'generated'."""
-    stories: dict[int, dict[str, list[Story]]]
+    stories: dict[str, dict[str, list[Story]]]
     sha256: str
     """A checksum of the text of all tasks."""
-    missing_files: dict[int, str]
+    missing_files: dict[str, str]
     """Tasks that were wanted and cannot be had whole, and what they lack."""
-    substituted: dict[int, str] = field(default_factory=dict)
+    substituted: dict[str, str] = field(default_factory=dict)
     """Tasks whose training file is missing, and what they are trained on in its place."""
 
     combinations: dict[Combination, list[Story]] = field(default_factory=dict)
@@ -50,47 +56,45 @@ class Corpus:
         for stories in self.combinations.values():
             yield from stories
 
-    def split(self, name: str) -> dict[int, list[Story]]:
+    def split(self, name: str) -> dict[str, list[Story]]:
         """One split of every task."""
         return {task: splits[name] for task, splits in self.stories.items()}
 
 
-def parse_task(text: str) -> int | None:
-    """The number of a task, or None for all of them."""
+def parse_task(text: str) -> str | None:
+    """The name of a task, which is its number, or None for all of them."""
     if text == "all":
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise UserError(f"{quoted(text)} is no task; expected a number such as 1, or all")
-    return int(text)
+    return str(int(text))
 
 
 @dataclass(frozen=True)
 class Survey:
     """What can be had of the tasks that are wanted in a directory."""
 
-    files: dict[int, dict[str, Path]]
-    whole: list[int]
+    files: dict[str, dict[str, Path]]
+    whole: list[str]
     """Tasks that can be had."""
-    substitutes: list[int]
+    substitutes: list[str]
     """Those of them that lack their training file, which generated stories replace."""
-    missing_files: dict[int, str]
+    missing_files: dict[str, str]
     """The other tasks, and what they lack."""
 
 
 def survey(
     directory: Path,
-    task: int | None,
+    task: str | None,
     splits: Collection[str] = SPLITS,
     *,
     substitute_missing: bool = False,
 ) -> Survey:
     """Look for one task, or all (None), without reading them; to find none is an error."""
     files = find_files(directory)
-    wanted = list(range(1, 21)) if task is None else [task]
-    if task is None:
-        wanted += [number for number in files if number > 20]
-    substitutes: list[int] = []
-    missing_files: dict[int, str] = {}
+    wanted = [task] if task is not None else sorted({*TASK_TITLES, *files}, key=task_order)
+    substitutes: list[str] = []
+    missing_files: dict[str, str] = {}
     for number in wanted:
         there = files.get(number, {})
         missing = [split for split in missing_splits(there) if split in splits]
@@ -112,7 +116,7 @@ def survey(
 
 def load_corpus(
     directory: Path | None,
-    task: int | None,
+    task: str | None,
     splits: Collection[str] = SPLITS,
     *,
     substitute_missing: bool = False,
@@ -127,8 +131,8 @@ def load_corpus(
     found = survey(directory, task, splits, substitute_missing=substitute_missing)
     texts = [path.read_bytes() for number in found.whole for path in found.files[number].values()]
     there_is = [split for split in splits if split != "train"]
-    stories: dict[int, dict[str, list[Story]]] = {}
-    substituted: dict[int, str] = {}
+    stories: dict[str, dict[str, list[Story]]] = {}
+    substituted: dict[str, str] = {}
     for number in found.whole:
         files = found.files[number]
         if number in found.substitutes:
@@ -149,8 +153,8 @@ def _first_gap(lack: str) -> str:
     return lack.split()[1]
 
 
-def _generated(task: int | None, splits: Collection[str]) -> Corpus:
-    told = {number: generate(number) for number in (TASK_NAMES if task is None else [task])}
+def _generated(task: str | None, splits: Collection[str]) -> Corpus:
+    told = {number: generate(number) for number in (TASK_TITLES if task is None else [task])}
     texts = (
         "".join(map(format_story, stories[split])).encode()
         for stories in told.values()

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpr_rnn.data.babi import read_stories
 from tpr_rnn.data.directory import SPLITS, find_files
 from tpr_rnn.data.encoding import build_vocabulary, longest_sentence
+from tpr_rnn.data.story import read_stories
 
 
 @dataclass(frozen=True)
 class TaskDescription:
     """The numbers of one task."""
 
-    task: int
+    task: str
     questions: dict[str, int]
     """By split; a split without a file is not there."""
     vocabulary: int
@@ -31,7 +31,7 @@ def describe(directory: Path) -> list[TaskDescription]:
     return [_describe_task(task, files) for task, files in find_files(directory).items()]
 
 
-def _describe_task(task: int, files: dict[str, Path]) -> TaskDescription:
+def _describe_task(task: str, files: dict[str, Path]) -> TaskDescription:
     stories_of = {split: read_stories(files[split]) for split in SPLITS if split in files}
     stories = [story for stories in stories_of.values() for story in stories]
     told = [question.after for story in stories for question in story.questions]

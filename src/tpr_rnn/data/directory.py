@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from tpr_rnn.data.babi import Story, read_stories
+from tpr_rnn.data.story import Story, read_stories
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import check_directory
 
@@ -19,15 +19,15 @@ SPLITS = ("train", "valid", "test")
 _FILE_NAME = re.compile(r"qa([1-9][0-9]*)(?:_.+)?_(train|valid|test)\.txt")
 
 
-def find_files(directory: Path) -> dict[int, dict[str, Path]]:
+def find_files(directory: Path) -> dict[str, dict[str, Path]]:
     """The files in a directory, by task and split, in the order of the tasks."""
     check_directory(directory, "one with bAbI files such as qa1_train.txt")
-    found: dict[int, dict[str, Path]] = {}
+    found: dict[str, dict[str, Path]] = {}
     for path in sorted(directory.iterdir()):
         match = _FILE_NAME.fullmatch(path.name)
         if match is None or not path.is_file():
             continue
-        task, split = int(match[1]), match[2]
+        task, split = match[1], match[2]
         other = found.setdefault(task, {}).setdefault(split, path)
         if other != path:
             raise UserError(
@@ -38,7 +38,7 @@ def find_files(directory: Path) -> dict[int, dict[str, Path]]:
         raise UserError(
             f"{directory}: no bAbI file (such as qa1_train.txt) in it{_hint(directory)}"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items(), key=lambda item: int(item[0])))
 
 
 def missing_splits(files: dict[str, Path]) -> list[str]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.names import names_in
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
 from tpr_rnn.errors import UserError, quoted
 
@@ -27,9 +27,9 @@ class StoryCap:
     task_3: int = 130
     """Task 3 needs more: its third supporting fact may lie far back."""
 
-    def of(self, task: int) -> int:
+    def of(self, task: str) -> int:
         """The cap of a task."""
-        return self.task_3 if task == 3 else self.usual
+        return self.task_3 if task == "3" else self.usual
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Encoded:
     question: Int[np.ndarray, " n"]
     answer: Int[np.ndarray, " n"]
     task: Int[np.ndarray, " n"]
+    """Positions in `task_names`."""
+    task_names: tuple[str, ...]
     names: Int[np.ndarray, " k"]
     """The words that are names of people asked about."""
 
@@ -80,7 +82,7 @@ def longest_sentence(stories: Iterable[Story]) -> int:
 
 
 def encode(
-    stories_of: Mapping[int, Sequence[Story]],
+    stories_of: Mapping[str, Sequence[Story]],
     vocabulary: Vocabulary,
     words: int,
     cap: StoryCap | None = None,
@@ -98,7 +100,7 @@ def encode(
     answer_number: dict[str, int] = {}
     told: list[int] = []
     asked: list[tuple[int, int, int, int, int]] = []
-    for task, stories in stories_of.items():
+    for number, (task, stories) in enumerate(stories_of.items()):
         limit = cap.of(task) if cap else None
         for story in stories:
             begin = len(told)
@@ -108,15 +110,17 @@ def encode(
                 length = question.after if limit is None else min(question.after, limit)
                 if question.answer not in answer_number:
                     word = answer_word(question.answer)
-                    number = vocabulary.number(word) if word in vocabulary else UNKNOWN_ANSWER
-                    answer_number[question.answer] = number
+                    known = word in vocabulary
+                    answer_number[question.answer] = (
+                        vocabulary.number(word) if known else UNKNOWN_ANSWER
+                    )
                 asked.append(
                     (
                         begin + question.after - length,
                         length,
                         question_row.setdefault(question.text, len(question_row)),
                         answer_number[question.answer],
-                        task,
+                        number,
                     )
                 )
     columns = np.array(asked, dtype=np.int64).reshape(-1, 5).T.copy()
@@ -125,6 +129,7 @@ def encode(
         questions=word_table(question_row, vocabulary, words),
         told=np.array(told, dtype=np.int64),
         **dict(zip(("start", "length", "question", "answer", "task"), columns, strict=True)),
+        task_names=tuple(stories_of),
         names=np.array(
             sorted(vocabulary.number(name) for name in names_in(question_row)), dtype=np.int64
         ),

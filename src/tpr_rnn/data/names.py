@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from tpr_rnn.data.babi import Question, Story
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import tokenize
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tpr_rnn.data.corpus import Corpus, load_corpus, parse_task, survey
 from tpr_rnn.data.directory import SPLITS
-from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.data.systematic import PLANS, TASKS, load_systematic
 from tpr_rnn.errors import UserError
 
@@ -22,14 +22,12 @@ def check_task(task: str) -> None:
 
 def check_there_is(directory: Path | None, task: str) -> None:
     """Refuse a task that cannot be had, without reading its stories."""
-    numbers = TASKS if task in PLANS else [parse_task(task)]
-    for number in numbers:
+    tasks = TASKS if task in PLANS else [parse_task(task)]
+    for each in tasks:
         if directory is not None:
-            survey(directory, number, substitute_missing=task not in PLANS)
-        elif number is not None and number not in TASK_NAMES:
-            raise UserError(
-                f"there is no task {number}; the simulator tells 1 to {max(TASK_NAMES)}"
-            )
+            survey(directory, each, substitute_missing=task not in PLANS)
+        elif each is not None and each not in TASK_TITLES:
+            raise UserError(f"there is no task {each}; the simulator tells 1 to {len(TASK_TITLES)}")
 
 
 def load_stories(

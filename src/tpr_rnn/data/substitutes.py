@@ -7,21 +7,21 @@ Generated stories take its place, and with them the official stories that are at
 from collections.abc import Sequence
 from pathlib import Path
 
-from tpr_rnn.data.babi import Story, read_stories
 from tpr_rnn.data.directory import find_files
-from tpr_rnn.data.simulator import TASK_NAMES, generate
+from tpr_rnn.data.simulator import TASK_TITLES, generate
+from tpr_rnn.data.story import Story, read_stories
 
 QUESTIONS = 9_000
 """Generated questions: as many as an official 10k training file has."""
 SEED = 0
 
 
-def fillable(task: int, files: dict[str, Path]) -> bool:
+def fillable(task: str, files: dict[str, Path]) -> bool:
     """Whether the training file is all that a task lacks, and the simulator can tell it."""
-    return set(files) == {"valid", "test"} and task in TASK_NAMES
+    return set(files) == {"valid", "test"} and task in TASK_TITLES
 
 
-def training_stories(task: int, files: dict[str, Path], directory: Path) -> tuple[list[Story], str]:
+def training_stories(task: str, files: dict[str, Path], directory: Path) -> tuple[list[Story], str]:
     """Stories for a task without a training file, and a sentence on where they come from.
 
     Args:

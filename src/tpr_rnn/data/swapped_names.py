@@ -8,23 +8,23 @@ learned rules, and not what certain people do, answers as well as before.
 
 from collections.abc import Mapping, Sequence
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.names import with_names
+from tpr_rnn.data.story import Story
 
 _SWAP = {"Daniel": "Bill", "John": "Fred", "Sandra": "Julie"}
 _BACK = {new: old for old, new in _SWAP.items()}
 
-SWAPS: Mapping[int, Mapping[str, str]] = {
-    **dict.fromkeys((1, 2, 3, 6, 7, 8, 9), _SWAP),
-    10: _BACK,
-    **dict.fromkeys((11, 12, 13), _SWAP),
-    14: _BACK,
+SWAPS: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("1", "2", "3", "6", "7", "8", "9"), _SWAP),
+    "10": _BACK,
+    **dict.fromkeys(("11", "12", "13"), _SWAP),
+    "14": _BACK,
 }
 """By task, the names that take the place of others. (The published test swaps task 5 too, but does
 not score it.)"""
 
 
-def swap_names(stories_of: Mapping[int, Sequence[Story]]) -> dict[int, list[Story]]:
+def swap_names(stories_of: Mapping[str, Sequence[Story]]) -> dict[str, list[Story]]:
     """The stories of those tasks that the test is about, with their names swapped."""
     return {
         task: [with_names(story, SWAPS[task]) for story in stories]

@@ -27,14 +27,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tpr_rnn.data.babi import Story, format_story
-from tpr_rnn.data.corpus import Combination, Corpus, load_corpus
+from tpr_rnn.data.corpus import Combination, Corpus, load_corpus, task_order
 from tpr_rnn.data.directory import SPLITS
 from tpr_rnn.data.names import with_names
+from tpr_rnn.data.story import Story, format_story
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 
-TASKS = (1, 6, 7, 8, 9, 11, 12, 13)
+TASKS = ("1", "6", "7", "8", "9", "11", "12", "13")
 """The tasks that are joined: a question in them is about one of the old names."""
 OLD_NAMES = ("Daniel", "John", "Mary", "Sandra")
 PAIRS = 500
@@ -63,10 +63,10 @@ PLANS: Mapping[str, Plan] = {
 """By the name that takes the place of a task's number: the paper's experiment and its rehearsal."""
 
 
-def trained_tasks(plan: Plan) -> dict[str, tuple[int, ...]]:
+def trained_tasks(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The tasks that each new name is trained in, drawn by lot."""
     return {
-        name: tuple(sorted(random.Random(f"tasks of {name}").sample(TASKS, count)))
+        name: tuple(sorted(random.Random(f"tasks of {name}").sample(TASKS, count), key=task_order))
         for name, count in plan.names.items()
     }
 
@@ -76,7 +76,7 @@ def load_systematic(directory: Path | None, plan_name: str, splits: Collection[s
     plan = PLANS[plan_name]
     needed = ("train", "valid") if plan.held_out else SPLITS
     name = ""
-    stories: dict[int, dict[str, list[Story]]] = {}
+    stories: dict[str, dict[str, list[Story]]] = {}
     combinations: dict[Combination, list[Story]] = {}
     trained = trained_tasks(plan)
     for task in TASKS:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.corpus import Combination
 from tpr_rnn.data.encoding import StoryCap, encode
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.evaluation.scoring import Scores, score
@@ -21,7 +21,7 @@ class Evaluator:
     def __init__(self, reader: Reader, cap: StoryCap, device: torch.device | None = None) -> None:
         self.reader, self.cap, self.device = reader, cap, device
 
-    def scores(self, stories_of: Mapping[int, Sequence[Story]]) -> Scores:
+    def scores(self, stories_of: Mapping[str, Sequence[Story]]) -> Scores:
         """Loss and errors on the stories of some tasks."""
         model = self.reader.model
         encoded = encode(stories_of, self.reader.vocabulary, model.config.max_words, self.cap)
@@ -36,14 +36,14 @@ class Evaluator:
             asked = [
                 story for story in stories if name.lower() in tokenize(story.questions[0].text)
             ]
-            found.setdefault(name, {})[str(task)] = {
+            found.setdefault(name, {})[task] = {
                 "trained": trained,
                 "accuracy": self._accuracy(task, stories),
                 "asked_accuracy": self._accuracy(task, asked),
             }
         return found
 
-    def swapped_names(self, stories_of: Mapping[int, Sequence[Story]]) -> dict[str, Any]:
+    def swapped_names(self, stories_of: Mapping[str, Sequence[Story]]) -> dict[str, Any]:
         """Errors in percent with the names as they are and swapped; all questions count alike."""
         plain = self.scores({task: told for task, told in stories_of.items() if task in SWAPS})
         swapped = self.scores(swap_names(stories_of))
@@ -51,7 +51,7 @@ class Evaluator:
             "plain_error": round(plain.pooled_error, 4),
             "swapped_error": round(swapped.pooled_error, 4),
             "per_task": {
-                str(task): {
+                task: {
                     "plain_error": round(plain.errors[task], 4),
                     "swapped_error": round(swapped.errors[task], 4),
                 }
@@ -59,5 +59,5 @@ class Evaluator:
             },
         }
 
-    def _accuracy(self, task: int, stories: Sequence[Story]) -> float:
+    def _accuracy(self, task: str, stories: Sequence[Story]) -> float:
         return round(100 - self.scores({task: stories}).error, 4)

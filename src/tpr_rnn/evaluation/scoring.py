@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
@@ -16,9 +17,9 @@ class Scores:
 
     loss: float
     """Mean cross-entropy of the questions."""
-    errors: dict[int, float]
+    errors: dict[str, float]
     """Wrong answers in percent, by task."""
-    asked: dict[int, int]
+    asked: dict[str, int]
     """Questions, by task."""
 
     @property
@@ -44,8 +45,8 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
     training = model.training
     model.eval()
     loss = 0.0
-    asked: dict[int, int] = {}
-    wrong: dict[int, int] = {}
+    asked = np.zeros(len(data.task_names), dtype=int)
+    wrong = np.zeros_like(asked)
     for batch in evaluation_batches(data):
         batch = batch.to(device or torch.device("cpu"))
         logits = model(batch)
@@ -53,9 +54,12 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
             cross_entropy(logits, batch.answer, reduction="sum", ignore_index=UNKNOWN_ANSWER)
         )
         missed = logits.argmax(dim=1) != batch.answer
-        for task, one_missed in zip(batch.task.tolist(), missed.tolist(), strict=True):
-            asked[task] = asked.get(task, 0) + 1
-            wrong[task] = wrong.get(task, 0) + one_missed
+        for count, tasks in ((asked, batch.task), (wrong, batch.task[missed])):
+            count += np.bincount(tasks.cpu().numpy(), minlength=len(count))
     model.train(training)
-    errors = {task: 100 * wrong[task] / asked[task] for task in sorted(asked)}
-    return Scores(loss / len(data), errors, asked)
+    questions = {
+        task: count for task, count in zip(data.task_names, asked.tolist(), strict=True) if count
+    }
+    misses = dict(zip(data.task_names, wrong.tolist(), strict=True))
+    errors = {task: 100 * misses[task] / count for task, count in questions.items()}
+    return Scores(loss / len(data), errors, questions)

@@ -25,4 +25,4 @@ def ablation(request: Request) -> list[Job]:
     if chosen.architecture != TPR_RNN:
         raise UserError(f"the ablation is of a memory, which '{chosen.architecture}' lacks")
     settings = {name: {"operations": ",".join(used)} for name, used in VARIANTS.items()}
-    return request.jobs(map(str, request.tasks), settings)
+    return request.jobs(request.tasks, settings)

@@ -8,8 +8,9 @@ from tpr_rnn.experiments.grid import Job
 
 # Seconds of one core that the runs of results/single-task took: only their proportions count.
 _TYPICAL = {
-    1: 4, 2: 52, 3: 608, 4: 3, 5: 142, 6: 37, 7: 67, 8: 54, 9: 29, 10: 62, 11: 49, 12: 27,
-    13: 52, 14: 31, 15: 4, 16: 107, 17: 29, 18: 49, 19: 58, 20: 7,
+    "1": 4, "2": 52, "3": 608, "4": 3, "5": 142, "6": 37, "7": 67, "8": 54, "9": 29, "10": 62,
+    "11": 49, "12": 27, "13": 52, "14": 31, "15": 4, "16": 107, "17": 29, "18": 49, "19": 58,
+    "20": 7,
 }  # fmt: skip
 _BEGINNING = 0.02
 """Up to this share of its steps a run says too little about its length."""
@@ -20,8 +21,8 @@ def typical(task: str) -> float:
     if task == "all":
         return float(sum(_TYPICAL.values()))
     if task in PLANS:
-        return float(sum(_TYPICAL[number] for number in TASKS))
-    return float(_TYPICAL.get(int(task), mean(_TYPICAL.values())))
+        return float(sum(_TYPICAL[each] for each in TASKS))
+    return float(_TYPICAL.get(task, mean(_TYPICAL.values())))
 
 
 class Forecast:

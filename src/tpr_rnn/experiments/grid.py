@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.data.stories import check_there_is
 from tpr_rnn.training.presets import DEFAULT, preset, preset_name
 from tpr_rnn.training.run_config import RunConfig
@@ -32,7 +33,7 @@ class Request:
     out: Path
     """Where the runs live."""
     seeds: range
-    tasks: tuple[int, ...] = tuple(range(1, 21))
+    tasks: tuple[str, ...] = tuple(TASK_TITLES)
     data: Path | None = None
     """Directory of bAbI files; None: generated stories."""
     preset: str = DEFAULT

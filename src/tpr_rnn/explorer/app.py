@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from tpr_rnn import __version__
 from tpr_rnn.analysis.schema import Answer
-from tpr_rnn.data.simulator import TASK_NAMES
+from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.errors import UserError
 from tpr_rnn.explorer import errors, messages
 from tpr_rnn.explorer.connections import OUT_OF_DESCRIPTORS
@@ -35,6 +35,7 @@ REFUSALS: Mapping[int | str, dict[str, Any]] = {
     422: {"description": "The request is not as described here.", "model": messages.Problem},
     503: {"description": "Too many requests at once; try again later.", "model": messages.Problem},
 }
+_TASKS = f"^({'|'.join(TASK_TITLES)})$"
 _WORDS = TypeAdapter(dict[str, Any])
 
 
@@ -99,7 +100,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
     @app.get("/api/story")
     async def story(
         request: Request,
-        task: Annotated[int, Query(ge=min(TASK_NAMES), le=max(TASK_NAMES))],
+        task: Annotated[str, Query(pattern=_TASKS)],
         seed: Annotated[int, Query(ge=0, lt=2**32)] = 0,
     ) -> messages.StoryResponse:
         """Generate a story of a task, with its questions and their correct answers."""

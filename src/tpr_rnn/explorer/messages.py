@@ -90,7 +90,7 @@ class KnownStory(Message):
 class StoryResponse(KnownStory):
     """A story from the simulator."""
 
-    task: int
+    task: str
     seed: int
 
 
@@ -143,8 +143,8 @@ class QuestionsResponse(Message):
 class Task(Message):
     """A task of the simulator."""
 
-    number: int
     name: str
+    title: str
     known: bool
     """Whether the model knows all of its words."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from tpr_rnn.data.simulator import TASK_NAMES, tell
+from tpr_rnn.data.simulator import TASK_TITLES, tell
 from tpr_rnn.data.vocabulary import Vocabulary, answer_word, tokenize
 
 STORIES = 60
@@ -18,7 +18,7 @@ class FittingQuestions:
         self._vocabulary = vocabulary
 
     @cached_property
-    def tasks(self) -> tuple[int, ...]:
+    def tasks(self) -> tuple[str, ...]:
         """The tasks whose every word the model knows."""
         return tuple(self._by_task)
 
@@ -41,10 +41,10 @@ class FittingQuestions:
         return list(fitting)[:count]
 
     @cached_property
-    def _by_task(self) -> dict[int, tuple[set[str], dict[str, set[str]]]]:
+    def _by_task(self) -> dict[str, tuple[set[str], dict[str, set[str]]]]:
         """For each task the words of its sentences, and its questions with their words."""
         by_task = {}
-        for task in TASK_NAMES:
+        for task in TASK_TITLES:
             sentences: set[str] = set()
             questions: dict[str, set[str]] = {}
             for seed in range(STORIES):

@@ -8,8 +8,8 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.explanation import node_name, reasons
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
-from tpr_rnn.data.babi import Story, parse_told
-from tpr_rnn.data.simulator import TASK_NAMES, tell
+from tpr_rnn.data.simulator import TASK_TITLES, tell
+from tpr_rnn.data.story import Story, parse_told
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
 from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.errors import check_sizes
@@ -63,8 +63,8 @@ class Service:
             sentence_words=model.config.max_words,
             words=tuple(word for word in self.reader.vocabulary.words if word != PADDING),
             tasks=tuple(
-                messages.Task(number=number, name=name, known=number in self._questions.tasks)
-                for number, name in TASK_NAMES.items()
+                messages.Task(name=name, title=title, known=name in self._questions.tasks)
+                for name, title in TASK_TITLES.items()
             ),
             limits=messages.Limits(),
         )
@@ -80,7 +80,7 @@ class Service:
         """Everything that happens in the memory."""
         return trace(self.reader, tracing.story, tracing.question, operations=tracing.operations)
 
-    def generate(self, task: int, seed: int) -> messages.StoryResponse:
+    def generate(self, task: str, seed: int) -> messages.StoryResponse:
         """A story from the simulator."""
         story = _known(tell(task, seed=seed))
         return messages.StoryResponse(

@@ -59,12 +59,12 @@ class _Variants:
             }
             for variant, operations in VARIANTS.items()
         }
-        self.spreads: dict[str, dict[int, Spread | None]] = {
+        self.spreads: dict[str, dict[str, Spread | None]] = {
             variant: {task: spread(errors) for task, errors in tasks.items()}
             for variant, tasks in self.errors.items()
         }
 
-    def means(self, variant: str) -> dict[int, float | None]:
+    def means(self, variant: str) -> dict[str, float | None]:
         """The mean error of each task."""
         return {
             task: None if each is None else each.mean
@@ -75,7 +75,7 @@ class _Variants:
         """The mean over tasks, with its deviation over seeds."""
         return spread(map(mean_of_all, zip(*self.errors[variant].values(), strict=True)))
 
-    def failed(self, variant: str) -> list[int]:
+    def failed(self, variant: str) -> list[str]:
         """The tasks whose mean error is too high."""
         means = self.means(variant)
         return [task for task, mean in means.items() if mean is not None and mean > FAILED_ABOVE]
@@ -91,7 +91,7 @@ class _Variants:
             return "has not been run"
         return f"fails at {len(self.failed(variant))} of {counted(there, 'task')}"
 
-    def missing(self, variant: str) -> dict[int, list[int]]:
+    def missing(self, variant: str) -> dict[str, list[int]]:
         """Task -> seeds without a run."""
         return {
             task: [seed for seed, error in zip(self.seeds, errors, strict=True) if error is None]
@@ -99,9 +99,9 @@ class _Variants:
         }
 
 
-def _error(group: Group, task: int, seed: int, operations: tuple[str, ...]) -> float | None:
+def _error(group: Group, task: str, seed: int, operations: tuple[str, ...]) -> float | None:
     for record in group.records:
-        if (record.task, record.seed, record.operations) == (str(task), seed, operations):
+        if (record.task, record.seed, record.operations) == (task, seed, operations):
             return record.errors[task]
     return None
 
@@ -113,7 +113,7 @@ def ablation(records: Sequence[Record]) -> Section:
     letters = ", ".join(f"{SPECS[name].symbol}: {SPECS[name].title}" for name in OPERATIONS)
     parts: list[str | Table | Figure] = []
     headlines: list[str] = []
-    missing: dict[str, dict[int, list[int]]] = {}
+    missing: dict[str, dict[str, list[int]]] = {}
     for number, group in enumerate(groups):
         variants = _Variants(group)
         name = "ablation" if number == 0 else f"ablation-{number + 1}"
@@ -164,13 +164,13 @@ def _failure_table(name: str, variants: _Variants, note: str) -> Table:
     return Table(name, caption, headings, rows, note=note)
 
 
-def _listed(tasks: Sequence[int]) -> str:
-    return ", ".join(map(str, tasks)) or "none"
+def _listed(tasks: Sequence[str]) -> str:
+    return ", ".join(tasks) or "none"
 
 
 def _error_table(name: str, variants: _Variants, note: str) -> Table:
     rows: list[Sequence[Cell]] = [
-        [str(task), *(variants.spreads[variant][task] for variant in VARIANTS)] for task in TASKS
+        [task, *(variants.spreads[variant][task] for variant in VARIANTS)] for task in TASKS
     ]
     rows.append(["mean", *map(variants.mean, VARIANTS)])
     caption = f"Test error in % for each choice of operations, `{variants.label}`"

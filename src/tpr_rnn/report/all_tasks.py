@@ -136,7 +136,7 @@ def _detail_table(name: str, runs: _Runs, note: str) -> Table:
         papers = Spread(paper.mean, paper.deviation, PAPER_ALL_SEEDS, PAPER_ALL_SEEDS)
         return [name, *numbers, numbers[best], spread(numbers), papers, paper.best]
 
-    rows = [row(str(task), runs.errors[task], PAPER_ALL[task]) for task in TASKS]
+    rows = [row(task, runs.errors[task], PAPER_ALL[task]) for task in TASKS]
     rows.append(row("mean", runs.means, PAPER_ALL_MEAN))
     rows.append(row(f"failed (> {FAILED_ABOVE:g} %)", runs.failures, PAPER_ALL_FAILED))
     caption = (
@@ -218,7 +218,7 @@ def _swapped_task_table(runs: Sequence[_Runs], note: str) -> Table:
                 cells.append(
                     spread(None if test is None else test.per_task[task][side] for test in tests)
                 )
-        rows.append([str(task), *cells])
+        rows.append([task, *cells])
     headings = ["task"]
     for each in runs:
         headings += [each.label, f"{each.label}, swapped"]

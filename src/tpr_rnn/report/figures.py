@@ -36,8 +36,8 @@ class Curve:
 
 def draw_errors(
     plot: Any,
-    series: Mapping[str, Mapping[int, Sequence[float | None]]],
-    paper: Mapping[int, float],
+    series: Mapping[str, Mapping[str, Sequence[float | None]]],
+    paper: Mapping[str, float],
 ) -> Any:
     """Every run's error by task, for several presets, with the paper's mean."""
     columns = 4 if sum(map(len, series)) < 60 else 1
@@ -72,7 +72,7 @@ def draw_errors(
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.yaxis.set_minor_locator(plot.NullLocator())
     axes.set_ylim(0, 100)
-    axes.set_xticks(positions, [str(task) for task in TASKS])
+    axes.set_xticks(positions, TASKS)
     axes.set_xlim(-0.6, len(TASKS) - 0.4)
     axes.set_xlabel("task")
     axes.set_ylabel("test error in %")
@@ -84,7 +84,7 @@ def draw_errors(
     return figure
 
 
-def draw_ablation(plot: Any, means: Mapping[str, Mapping[int, float | None]]) -> Any:
+def draw_ablation(plot: Any, means: Mapping[str, Mapping[str, float | None]]) -> Any:
     """Mean errors by operations and task, as a table of colours."""
     from matplotlib.colors import LogNorm
 
@@ -102,8 +102,8 @@ def draw_ablation(plot: Any, means: Mapping[str, Mapping[int, float | None]]) ->
 
 def draw_pairs(
     plot: Any,
-    means: Mapping[str, Mapping[int, float | None]],
-    trained: Mapping[str, Sequence[int]],
+    means: Mapping[str, Mapping[str, float | None]],
+    trained: Mapping[str, Sequence[str]],
 ) -> Any:
     """Mean accuracies by name and task, as a table of colours."""
     figure, axes = plot.subplots(figsize=(8, 3.1), layout="constrained")
@@ -163,7 +163,7 @@ def draw_names(
     return figure
 
 
-def _cells(means: Mapping[str, Mapping[int, float | None]]) -> np.ndarray:
+def _cells(means: Mapping[str, Mapping[str, float | None]]) -> np.ndarray:
     return np.array(
         [[np.nan if each is None else each for each in row.values()] for row in means.values()],
         dtype=float,
@@ -194,12 +194,12 @@ def _write_cells(axes: Any, cells: np.ndarray, dark: np.ndarray, framed: np.ndar
             )
 
 
-def _name_cells(axes: Any, tasks: Sequence[int], rows: Sequence[str]) -> None:
+def _name_cells(axes: Any, tasks: Sequence[str], rows: Sequence[str]) -> None:
     """Lines between the cells of a table of colours, and what its rows and columns are."""
     axes.set_facecolor("#EEEEEE")
     axes.hlines(np.arange(len(rows) - 1) + 0.5, -0.5, len(tasks) - 0.5, color="white", linewidth=2)
     axes.vlines(np.arange(len(tasks) - 1) + 0.5, -0.5, len(rows) - 0.5, color="white", linewidth=2)
-    axes.set_xticks(range(len(tasks)), [str(task) for task in tasks])
+    axes.set_xticks(range(len(tasks)), tasks)
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0)
     axes.set_xlabel("task")

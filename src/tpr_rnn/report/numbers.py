@@ -7,7 +7,7 @@ from statistics import mean, stdev
 
 Number = int | float
 
-TASKS = tuple(range(1, 21))
+TASKS = tuple(map(str, range(1, 21)))
 """The tasks of the paper's tables."""
 FAILED_ABOVE = 5.0
 """A task with more error than this, in percent, has failed (Tables 1 to 3)."""

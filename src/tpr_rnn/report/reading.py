@@ -96,10 +96,10 @@ def _read(path: Path) -> Record:
         raise UserError(f"{path}: not the record of a run ({error})") from error
 
 
-def _errors(content: Mapping[str, Any]) -> dict[int, float]:
+def _errors(content: Mapping[str, Any]) -> dict[str, float]:
     """The test errors by task, which are those that their mean was taken of."""
     errors = {
-        int(task): percent(each, "test_error") for task, each in table(content, "per_task").items()
+        task: percent(each, "test_error") for task, each in table(content, "per_task").items()
     }
     if not errors:
         raise ValueError("per_task is empty")
@@ -126,7 +126,7 @@ def _new_names(content: Mapping[str, Any]) -> tuple[NewName, ...]:
     return tuple(
         NewName(
             name,
-            int(task),
+            task,
             bool(each["trained"]),
             percent(each, "accuracy"),
             percent(each, "asked_accuracy"),
@@ -140,13 +140,13 @@ def _swapped_names(content: Mapping[str, Any] | None) -> SwappedNames | None:
     if content is None:
         return None
     tasks = table(content, "per_task")
-    if set(tasks) != set(map(str, SWAPS)):
-        raise ValueError(f"swapped_names has not the tasks {', '.join(map(str, SWAPS))}")
+    if set(tasks) != set(SWAPS):
+        raise ValueError(f"swapped_names has not the tasks {', '.join(SWAPS)}")
     return SwappedNames(
         percent(content, "plain_error"),
         percent(content, "swapped_error"),
         {
-            int(task): (percent(each, "plain_error"), percent(each, "swapped_error"))
+            task: (percent(each, "plain_error"), percent(each, "swapped_error"))
             for task, each in tasks.items()
         },
     )

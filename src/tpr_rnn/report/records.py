@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tpr_rnn.data.corpus import task_order
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import OPERATIONS
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
@@ -27,7 +28,7 @@ class NewName(NamedTuple):
     """What became of a new name in a task, in percent."""
 
     name: str
-    task: int
+    task: str
     trained: bool
     accuracy: float
     asked_accuracy: float
@@ -39,7 +40,7 @@ class SwappedNames(NamedTuple):
 
     plain_error: float
     swapped_error: float
-    per_task: Mapping[int, tuple[float, float]]
+    per_task: Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Record:
     """Of the memory; none where there is no memory."""
     settings: Mapping[str, Any]
     """Every setting of model and training but the operations."""
-    errors: Mapping[int, float]
+    errors: Mapping[str, float]
     """Test errors in percent, by task."""
     valid_error: float
     valid_loss: float
@@ -155,7 +156,7 @@ def group_records(records: Sequence[Record]) -> list[Group]:
     groups = [
         Group(
             _label(members[0], [other[0] for other in kinds.values()]),
-            tuple(sorted(members, key=lambda record: (len(record.task), record.task, record.seed))),
+            tuple(sorted(members, key=lambda record: (task_order(record.task), record.seed))),
         )
         for members in kinds.values()
     ]

@@ -14,7 +14,7 @@ class Runs:
     def __init__(
         self,
         group: Group,
-        errors: Mapping[int, Sequence[float | None]],
+        errors: Mapping[str, Sequence[float | None]],
         mean_of_best: float | None,
     ) -> None:
         """Compute means.
@@ -31,7 +31,7 @@ class Runs:
         self.failures = [failed(each) for each in self.of_seed]
         self.mean, self.failed = spread(self.means), spread(self.failures)
 
-    def missing(self) -> dict[int, list[int]]:
+    def missing(self) -> dict[str, list[int]]:
         """Task -> seeds without a run."""
         return {
             task: [seed for seed, error in zip(self.seeds, errors, strict=True) if error is None]

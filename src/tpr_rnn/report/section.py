@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tpr_rnn.data.corpus import task_order
 from tpr_rnn.report.numbers import Spread
 from tpr_rnn.report.published import Published
 from tpr_rnn.report.records import Group
@@ -94,15 +95,14 @@ def _changes_note(groups: Sequence[Group]) -> str:
 
 def filled_note(groups: Sequence[Group]) -> str:
     """What tasks without a training file were trained on: every table of results must say it."""
-    said = sorted(
-        {
-            (int(task), sentence)
-            for group in groups
-            for record in group.records
-            for task, sentence in record.substituted.items()
-        }
-    )
-    return " ".join(f"Task {task} was trained on other stories, {text}." for task, text in said)
+    said = {
+        (task, sentence)
+        for group in groups
+        for record in group.records
+        for task, sentence in record.substituted.items()
+    }
+    in_order = sorted(said, key=lambda each: (task_order(each[0]), each[1]))
+    return " ".join(f"Task {task} was trained on other stories, {text}." for task, text in in_order)
 
 
 def data_note(groups: Sequence[Group]) -> str:
@@ -110,7 +110,7 @@ def data_note(groups: Sequence[Group]) -> str:
     return "\n".join(f"- `{group.label}`: `{group.first.data}`" for group in groups)
 
 
-def missing_note(missing: Mapping[str, Mapping[int, Sequence[int]]]) -> str:
+def missing_note(missing: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
     """Which runs are not there: label -> task -> seeds."""
     lines = [
         f"- `{label}`: task {task}, seed {', '.join(map(str, seeds))}"

@@ -46,10 +46,10 @@ class _Runs(Runs):
     """The numbers of one group, with the error of the run that is best by validation, by task."""
 
     def __init__(self, group: Group) -> None:
-        errors: dict[int, list[float | None]] = {}
-        self.best: dict[int, float | None] = {}
+        errors: dict[str, list[float | None]] = {}
+        self.best: dict[str, float | None] = {}
         for task in TASKS:
-            runs = [group.find(str(task), seed) for seed in group.seeds]
+            runs = [group.find(task, seed) for seed in group.seeds]
             errors[task] = [None if run is None else run.errors[task] for run in runs]
             there = [run for run in runs if run is not None]
             best = min(there, key=lambda run: run.rank, default=None)
@@ -121,7 +121,7 @@ def _main_table(runs: Sequence[_Runs], note: str) -> Table:
         ours: list[Cell] = []
         for each in runs:
             ours += [spread(each.errors[task]), each.best[task]]
-        rows.append([str(task), *ours, *_paper(PAPER_SINGLE[task])])
+        rows.append([task, *ours, *_paper(PAPER_SINGLE[task])])
     means: list[Cell] = []
     failures: list[Cell] = []
     for each in runs:
@@ -144,7 +144,7 @@ def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
     for each in runs:
         for seed, errors in zip(each.seeds, each.of_seed, strict=True):
             bad = [
-                str(task)
+                task
                 for task, error in zip(TASKS, errors, strict=True)
                 if error is not None and error > FAILED_ABOVE
             ]

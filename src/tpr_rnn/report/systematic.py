@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import mean, stdev
 
+from tpr_rnn.data.corpus import task_order
 from tpr_rnn.data.systematic import PAIRS, PLANS
 from tpr_rnn.report.figures import draw_names, draw_pairs
 from tpr_rnn.report.numbers import CONVENTION, Spread, spread, two_places
@@ -30,7 +31,7 @@ class _Names:
         self.group = group
         self.label = group.label
         new_names = group.first.new_names
-        self.tasks = sorted({each.task for each in new_names})
+        self.tasks = sorted({each.task for each in new_names}, key=task_order)
         self.trained = {
             name: [each.task for each in new_names if each.name == name and each.trained]
             for name in dict.fromkeys(each.name for each in new_names)
@@ -51,12 +52,12 @@ class _Names:
         ]
         return [mean(each) for each in of_runs if each]
 
-    def pair(self, name: str, task: int) -> Spread | None:
+    def pair(self, name: str, task: str) -> Spread | None:
         """The accuracy for a name in a task."""
         return spread(self._find(record, name, task).accuracy for record in self.group.records)
 
     @staticmethod
-    def _find(record: Record, name: str, task: int) -> NewName:
+    def _find(record: Record, name: str, task: str) -> NewName:
         return next(each for each in record.new_names if (each.name, each.task) == (name, task))
 
 

@@ -151,7 +151,7 @@ class Run:
                 "train_loss": event.train_loss,
                 "valid_loss": event.valid.loss,
                 "valid_error": event.valid.error,
-                "per_task": {str(task): error for task, error in event.valid.errors.items()},
+                "per_task": event.valid.errors,
             }
         )
 
@@ -179,7 +179,7 @@ class Run:
             "valid_error": _percent(valid.error),
             "valid_loss": round(valid.loss, 6),
             "per_task": {
-                str(task): {
+                task: {
                     "test_error": _percent(test.errors[task]),
                     "valid_error": _percent(valid.errors[task]),
                 }
@@ -196,7 +196,7 @@ class Run:
             "initialisation_seeds": progress.seeds,
             "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
             "questions": {split: len(data) for split, data in self.data.items()},
-            "missing_files": {str(task): lack for task, lack in self.corpus.missing_files.items()},
+            "missing_files": self.corpus.missing_files,
             **_origin(self.corpus),
             "versions": versions(),
             "architecture": config.settings.architecture,
@@ -270,8 +270,7 @@ def _load(config: RunConfig) -> Corpus:
 
 
 def _origin(corpus: Corpus) -> dict[str, Any]:
-    substituted = {str(task): sentence for task, sentence in corpus.substituted.items()}
-    return {"substituted": substituted, "data_sha256": corpus.sha256}
+    return {"substituted": corpus.substituted, "data_sha256": corpus.sha256}
 
 
 def _percent(error: float) -> float:

@@ -72,7 +72,7 @@ class RunConfig:
 
 def corpus_for(
     run: Path, directory: Path | None, splits: Collection[str]
-) -> tuple[Corpus, list[int]]:
+) -> tuple[Corpus, list[str]]:
     """Stories of the tasks that a run was trained on, and the tasks that are left out for that.
 
     From a directory or, without one, generated; for a model that is to be scored or analysed.
@@ -82,6 +82,8 @@ def corpus_for(
         directory, config.task, splits, substitute_missing=config.substitute_missing
     )
     trained = RunDirectory(run).config().get("tasks", list(corpus.stories))
+    if isinstance(trained, list):  # runs of version 0.1 have numbers
+        trained = list(map(str, trained))
     if not (isinstance(trained, list) and any(task in trained for task in corpus.stories)):
         raise UserError(
             f"{run / 'config.json'}: 'tasks' is {trained}; expected tasks that it was trained on, "

@@ -183,8 +183,9 @@ class Trainer:
         now = self.progress
         right = logits.argmax(dim=1) == batch.answer
         for counts, tasks in ((now.train_asked, batch.task), (now.train_wrong, batch.task[~right])):
-            for task, count in Counter(tasks.tolist()).items():
-                counts[str(task)] = counts.get(str(task), 0) + count
+            for number, count in Counter(tasks.tolist()).items():
+                task = self.train.task_names[number]
+                counts[task] = counts.get(task, 0) + count
 
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
@@ -194,11 +195,11 @@ class Trainer:
         chosen = self._order[1][position * size : (position + 1) * size]
         return make_batch(self.train, chosen, self.model.story_groups()).to(self.device)
 
-    def _shares(self) -> dict[int, float] | None:
+    def _shares(self) -> dict[str, float] | None:
         """How much of an epoch each task gets; None: as much as it has questions."""
         if not self.recipe.error_weighted_share:
             return None
-        errors = {int(task): error for task, error in self.progress.train_errors.items()}
+        errors = self.progress.train_errors
         return task_shares(self.train, errors, self.recipe.error_weighted_share)
 
     def _evaluate(self) -> Iterator[Event]:

@@ -2,9 +2,9 @@
 
     from tpr_rnn.data import simulator
 
-    simulator.tell(1, seed=0)                      # one story
-    simulator.generate(1, questions=10_000)        # {"train": [...], "valid": [...], "test": [...]}
-    simulator.generate(2, options=simulator.StoryOptions(names=("Ann", "Bob"), story_length=100))
+    simulator.tell("1", seed=0)                    # one story
+    simulator.generate("1", questions=10_000)      # {"train": [...], "valid": [...], "test": [...]}
+    simulator.generate("2", options=simulator.StoryOptions(names=("Ann", "Bob"), story_length=100))
 
 A task is a function in `simulator/tasks/` that plays a scene: it lets things happen in a small
 world, tells them in English, and asks what a listener can know from what was told.
@@ -12,29 +12,30 @@ world, tells them in English, and asks what a listener can know from what was to
 
 import random
 
-from tpr_rnn.data.babi import Story
 from tpr_rnn.data.simulator.options import Cast, StoryOptions, resolve
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.splits import generate_splits, tell_story
 from tpr_rnn.data.simulator.tasks import TASKS
+from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 
-__all__ = ["TASK_NAMES", "StoryOptions", "generate", "tell"]
+__all__ = ["TASK_TITLES", "StoryOptions", "generate", "tell"]
 
-TASK_NAMES: dict[int, str] = {number: TASKS[number].name for number in sorted(TASKS)}
-"""The number and the official name of each task."""
+TASK_TITLES: dict[str, str] = {
+    each.name: each.title for each in sorted(TASKS.values(), key=lambda task: int(task.name))
+}
 
 _OFFICIAL = StoryOptions()
 
 
-def tell(task: int, *, seed: int, options: StoryOptions = _OFFICIAL) -> Story:
+def tell(task: str, *, seed: int, options: StoryOptions = _OFFICIAL) -> Story:
     """Tell one story of a task; the same seed tells the same story, in every process."""
     definition, cast = _prepare(task, options)
     return tell_story(definition, cast, random.Random(f"task {task}, seed {seed}"))
 
 
 def generate(
-    task: int, *, questions: int = 10_000, seed: int = 0, options: StoryOptions = _OFFICIAL
+    task: str, *, questions: int = 10_000, seed: int = 0, options: StoryOptions = _OFFICIAL
 ) -> dict[str, list[Story]]:
     """Tell a data set in the official layout: keys "train", "valid" and "test".
 
@@ -51,8 +52,8 @@ def generate(
     return generate_splits(definition, cast, questions, seed)
 
 
-def _prepare(task: int, options: StoryOptions) -> tuple[Task, Cast]:
+def _prepare(task: str, options: StoryOptions) -> tuple[Task, Cast]:
     if task not in TASKS:
-        raise UserError(f"there is no task {task}; the tasks are {min(TASKS)} to {max(TASKS)}")
+        raise UserError(f"there is no task {task}; the tasks are 1 to {len(TASKS)}")
     definition = TASKS[task]
-    return definition, resolve(options, definition.needs, f"task {task} ({definition.name})")
+    return definition, resolve(options, definition.needs, f"task {task} ({definition.title})")

@@ -10,24 +10,25 @@ Play = Callable[[Scene], None]
 
 
 class Task(NamedTuple):
-    """A task: the number and name of its files, what it needs, and how a story is told."""
+    """A task: what its files are called, what it needs, and how a story is told."""
 
-    number: int
     name: str
+    """In bAbI the number of the task."""
+    title: str
     needs: Needs
     play: Play
 
 
-TASKS: dict[int, Task] = {}
+TASKS: dict[str, Task] = {}
 
 
-def task(number: int, name: str, needs: Needs) -> Callable[[Play], Play]:
+def task(name: str, title: str, needs: Needs) -> Callable[[Play], Play]:
     """Enter the function below it in the list of tasks."""
 
     def enter(play: Play) -> Play:
-        if number in TASKS:
-            raise ValueError(f"task {number} is already there: {TASKS[number].name}")
-        TASKS[number] = Task(number, name, needs, play)
+        if name in TASKS:
+            raise ValueError(f"task {name} is already there: {TASKS[name].title}")
+        TASKS[name] = Task(name, title, needs, play)
         return play
 
     return enter

@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tpr_rnn.data.babi import Question, Story
 from tpr_rnn.data.simulator.options import Cast
+from tpr_rnn.data.story import Question, Story
 
 # Official stories end with their fifth question, unless their task has a shape of its own.
 QUESTIONS = 5

@@ -3,10 +3,10 @@
 import random
 import zlib
 
-from tpr_rnn.data.babi import Story, format_story
 from tpr_rnn.data.simulator.options import Cast
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.scene import Scene
+from tpr_rnn.data.story import Story, format_story
 
 TEST_QUESTIONS = 1_000
 
@@ -32,7 +32,7 @@ def generate_splits(task: Task, cast: Cast, questions: int, seed: int) -> dict[s
     missing = {"train": questions - valid, "valid": valid, "test": TEST_QUESTIONS}
     splits: dict[str, list[Story]] = {name: [] for name in missing}
     # A text seeds the same numbers in every process (its hash() would not).
-    rng = random.Random(f"task {task.number}, seed {seed}")
+    rng = random.Random(f"task {task.name}, seed {seed}")
     in_vain = 0
     while any(missing.values()):
         told = tell_story(task, cast, rng)

@@ -15,7 +15,7 @@ THINGS = Words(official=OBJECTS, least=1)
 
 
 @task(
-    5,
+    "5",
     "three-arg-relations",
     Needs(names=Words(official=FRIENDS, least=2), objects=THINGS, places=PLACES, story_length=True),
 )
@@ -48,7 +48,7 @@ def _gift(scene: Scene, listener: Listener, told: Told) -> Asked | None:
 
 
 @task(
-    7,
+    "7",
     "counting",
     Needs(
         names=Words(official=PEOPLE, least=1),
@@ -77,7 +77,7 @@ def _number(scene: Scene, listener: Listener, told: Told) -> Asked | None:
 
 
 @task(
-    8,
+    "8",
     "lists-sets",
     Needs(names=Words(official=PEOPLE, least=1), objects=THINGS, places=PLACES, story_length=True),
 )

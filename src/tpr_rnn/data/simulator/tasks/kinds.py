@@ -13,7 +13,7 @@ COLOURS = ("gray", "white", "yellow", "green")
 
 
 @task(
-    15,
+    "15",
     "basic-deduction",
     Needs(
         names=Words(official=("Gertrude", "Winona", "Jessica", "Emily"), least=1),
@@ -45,7 +45,7 @@ def what_is_one_afraid_of(scene: Scene) -> None:
 
 
 @task(
-    16,
+    "16",
     "basic-induction",
     Needs(
         names=Words(official=("Lily", "Bernhard", "Greg", "Julius", "Brian"), least=2),

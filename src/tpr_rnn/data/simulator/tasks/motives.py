@@ -27,7 +27,7 @@ FEELS, GOES, GETS = range(3)
 
 
 @task(
-    20,
+    "20",
     "agents-motivations",
     Needs(
         names=Words(official=("Jason", "Antoine", "Sumit", "Yann"), least=1),

@@ -16,7 +16,7 @@ RELATIONS = {
 }
 
 
-@task(4, "two-arg-relations", Needs(places=Words(official=ROOMS, least=3)))
+@task("4", "two-arg-relations", Needs(places=Words(official=ROOMS, least=3)))
 def what_is_north_of_it(scene: Scene) -> None:
     """Three places lie in a row. What is on one side of one of them?"""
     rng = scene.rng
@@ -39,7 +39,7 @@ def what_is_north_of_it(scene: Scene) -> None:
     scene.ask(question, edge.first, [number])
 
 
-@task(17, "positional-reasoning", Needs())
+@task("17", "positional-reasoning", Needs())
 def is_it_left_of_it(scene: Scene) -> None:
     """Two shapes stand beside a third one. Is one of them left of the other?"""
     rng = scene.rng
@@ -62,7 +62,7 @@ def is_it_left_of_it(scene: Scene) -> None:
         scene.ask(question, answer, [sentence_about[shape], sentence_about[than]])
 
 
-@task(19, "path-finding", Needs(places=Words(official=ROOMS, least=3), distractors=3))
+@task("19", "path-finding", Needs(places=Words(official=ROOMS, least=3), distractors=3))
 def how_to_get_there(scene: Scene) -> None:
     """Two steps lead from a place to another, and other places lie around them. Which steps?"""
     rng, distractors = scene.rng, scene.cast.distractors

@@ -33,7 +33,7 @@ class Walks:
 
 
 @task(
-    11,
+    "11",
     "basic-coreference",
     Needs(
         names=Words(official=PEOPLE, least=1),
@@ -55,7 +55,7 @@ def where_is_he_or_she(scene: Scene) -> None:
         walks.ask()
 
 
-@task(12, "conjunction", Needs(names=PAIR, places=PLACES, story_length=True))
+@task("12", "conjunction", Needs(names=PAIR, places=PLACES, story_length=True))
 def where_are_two(scene: Scene) -> None:
     """People walk two by two. Where is one of them?"""
     world, walks = World(scene.rng, scene.cast), Walks(scene)
@@ -67,7 +67,7 @@ def where_are_two(scene: Scene) -> None:
         walks.ask()
 
 
-@task(13, "compound-coreference", Needs(names=PAIR, places=PLACES, story_length=True))
+@task("13", "compound-coreference", Needs(names=PAIR, places=PLACES, story_length=True))
 def where_are_they(scene: Scene) -> None:
     """People walk two by two and walk on at once, as "they". Where is one of them?"""
     world, walks, rng = World(scene.rng, scene.cast), Walks(scene), scene.rng

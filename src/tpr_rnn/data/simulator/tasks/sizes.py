@@ -20,7 +20,7 @@ class Fact(NamedTuple):
     big: str
 
 
-@task(18, "size-reasoning", Needs(objects=Words(official=SMALLEST_FIRST + OTHERS, least=3)))
+@task("18", "size-reasoning", Needs(objects=Words(official=SMALLEST_FIRST + OTHERS, least=3)))
 def does_it_fit(scene: Scene) -> None:
     """Some things fit into others. Does one fit into another, by way of a third?"""
     rng, objects = scene.rng, scene.cast.objects

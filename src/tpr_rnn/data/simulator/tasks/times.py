@@ -22,7 +22,7 @@ class Walk(NamedTuple):
 
 
 @task(
-    14,
+    "14",
     "time-reasoning",
     Needs(
         names=Words(official=NEIGHBOURS, least=1),

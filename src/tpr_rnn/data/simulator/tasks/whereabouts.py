@@ -12,7 +12,7 @@ PLACES = Words(official=ROOMS, least=2)
 THINGS = Words(official=OBJECTS, least=1)
 
 
-@task(1, "single-supporting-fact", Needs(names=NAMES, places=PLACES, story_length=True))
+@task("1", "single-supporting-fact", Needs(names=NAMES, places=PLACES, story_length=True))
 def where_is_someone(scene: Scene) -> None:
     """People walk about. Where is one of them?"""
     play_rounds(scene, ("go",), _whereabouts)
@@ -25,7 +25,7 @@ def _whereabouts(scene: Scene, listener: Listener, told: Told) -> Asked:
 
 
 @task(
-    2,
+    "2",
     "two-supporting-facts",
     Needs(names=NAMES, objects=THINGS, places=PLACES, story_length=True),
 )
@@ -48,7 +48,7 @@ def _place_of_thing(scene: Scene, listener: Listener, told: Told) -> Asked | Non
 
 
 @task(
-    3,
+    "3",
     "three-supporting-facts",
     Needs(names=NAMES, objects=THINGS, places=PLACES, story_length=True),
 )

@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
 
 @task(
-    6,
+    "6",
     "yes-no-questions",
     Needs(names=NAMES, objects=THINGS, places=PLACES, story_length=True),
 )
@@ -48,14 +48,14 @@ def _presence(scene: Scene, listener: Listener, told: Told) -> Asked | None:
     return Asked(f"Is {actor} in the {asked}?", answer, (walk.position,))
 
 
-@task(9, "simple-negation", Needs(names=NAMES, places=PLACES, story_length=True))
+@task("9", "simple-negation", Needs(names=NAMES, places=PLACES, story_length=True))
 def is_someone_gone(scene: Scene) -> None:
     """Of some walks, one hears only where someone no longer is. Are they in a certain place?"""
     _play_claims(scene, ("walked", "walked", "is", "left"))
 
 
 @task(
-    10,
+    "10",
     "indefinite-knowledge",
     Needs(
         names=Words(official=NEIGHBOURS, least=1),

@@ -13,7 +13,7 @@ export function readAddress() {
     at: number("at"),
     view: said.get("view") ?? "memory",
     part: said.get("part") ?? "e1",
-    task: number("task"),
+    task: said.get("task"),
     seed: number("seed"),
   };
 }

@@ -3,18 +3,18 @@
 import { call } from "./api.js";
 import { byId, html } from "./dom.js";
 
-const FIRST = 2; // a task whose questions take two steps shows more than the first one
+const FIRST = "2"; // a task whose questions take two steps shows more than the first one
 const SHORT = 12; // so many sentences can be taken in at a glance
 
 /** A story of the simulator, with its task and seed. */
-export const generate = (task, seed) => call(`/api/story?task=${task}&seed=${seed}`);
+export const generate = (task, seed) => call(`/api/story?task=${encodeURIComponent(task)}&seed=${seed}`);
 
 /** A story that nobody has seen. */
 export const chance = () => Math.floor(Math.random() * 2 ** 32);
 
 /** The story to begin with, for a model that knows the words of some tasks. */
 export function firstTask(tasks) {
-  const known = tasks.filter((task) => task.known).map((task) => task.number);
+  const known = tasks.filter((task) => task.known).map(({ name }) => name);
   return known.includes(FIRST) ? FIRST : known[0];
 }
 
@@ -25,9 +25,9 @@ export function openingQuestion({ questions }) {
 
 /** List the tasks to choose from. */
 export function listTasks(tasks) {
-  byId("task").replaceChildren(...tasks.map(({ number, name, known }) =>
-    html("option", { value: number, disabled: !known },
-      `${number} · ${name.replaceAll("-", " ")}${known ? "" : " (unknown words)"}`)));
+  byId("task").replaceChildren(...tasks.map(({ name, title, known }) =>
+    html("option", { value: name, disabled: !known },
+      `${name} · ${title.replaceAll("-", " ")}${known ? "" : " (unknown words)"}`)));
 }
 
 /** The dialogue to paste a text; `onStories(stories)`. */

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tpr_rnn.data.babi import (
+from tpr_rnn.data.story import (
     Question,
     Story,
     format_story,
