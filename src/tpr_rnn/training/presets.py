@@ -139,7 +139,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 story_cap_task_3=70,
             ),
         ),
-        # Ours for one task; results/LOG.md says what each setting is for.
+        # Ours for one task; results/LOG says what each setting is for.
         "single": Preset(
             model={"bounded_keys": True, "embedding_scale": 0.1, "sentence_dropout": 0.05},
             recipe=replace(
@@ -157,7 +157,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 stop_after_zero_error=20,
             ),
         ),
-        # Ours for all tasks together: the paper's sizes; results/LOG.md says what the rest is for.
+        # Ours for all tasks together: the paper's sizes; results/LOG says what the rest is for.
         "all": Preset(
             model={**_JOINT, "hidden_size": 90, "entity_size": 40, "relation_size": 20},
             recipe=replace(
