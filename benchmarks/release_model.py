@@ -10,6 +10,7 @@ import argparse
 import json
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,21 @@ from tpr_rnn.training.run_directory import RunDirectory
 
 MOST_BYTES = 5_000_000
 CARD = """\
-# The model that ships with tpr-rnn
+# The bundled model
 
 A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its
 run by validation error. `python -m benchmarks.release_model RUN` put it here; `result.json` is its
 record.
 
-* **Trained on** {questions:,} questions of `{data}` (checksum {checksum}). {substituted}
-* **How**: seed {seed}, batches of {batch}, rate {rate:g}, {steps:,} steps in {time} of one core.
+{trained_on}
+* **How**: seed {seed}, batches of {batch}, learning rate {rate:g}, {steps:,} steps in {time}
+  of one core.
 * **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
-  validation. {trust} With names that a task lacks in training (swapped names, twelve tasks)
+  validation. {trust} With names that are new to a task (swapped names, twelve tasks)
   {swapped:.2f} % instead of {plain:.2f} %.
-* **What it cannot do**: it knows the few words of the bAbI stories and no others, and sentences of
-  up to {words} of them; it reads the last 130 sentences of a story; it answers with one word (or
-  one list) also where no answer follows.
-  It is a model of a way to reason, not of English.
+* **What it cannot do**: it knows only the words of the bAbI stories, and sentences of up to {words}
+  words; it reads the last 130 sentences of a story; it answers with one word (or one list) even
+  where the story holds no answer. It is a model of a way to reason, not of English.
 
 | task | valid error % | test error % |
 |---|---|---|
@@ -44,14 +45,14 @@ record.
 """
 
 
-def ship(run: Path, place: Path) -> None:
+def release(run: Path, place: Path) -> None:
     """Copy what `Reader.load` and `evaluate` need, without paths of this machine."""
     there = RunDirectory(run)
     if not there.finished:
-        raise UserError(f"{run}: not a finished run; only one with a result can ship")
+        raise UserError(f"{run}: not a finished run; only one with a result can be released")
     size = there.model.stat().st_size
     if size > MOST_BYTES:
-        raise UserError(f"{there.model}: {size:,} bytes; at most {MOST_BYTES:,} can ship")
+        raise UserError(f"{there.model}: {size:,} bytes; at most {MOST_BYTES:,} are allowed")
     config, result = there.config(), there.result()
     config["data"] = result["data"]
     shutil.copyfile(there.model, place / "model.safetensors")
@@ -65,6 +66,10 @@ def card(result: dict[str, Any]) -> str:
     errors = {task: each["test_error"] for task, each in result["per_task"].items()}
     failed = [task for task, error in errors.items() if error > FAILED_ABOVE]
     substituted = [f"Task {task}: {said}." for task, said in result["substituted"].items()]
+    trained_on = (
+        f"* **Trained on** {result['questions']['train']:,} questions of `{result['data']}` "
+        f"(checksum {result['data_sha256'][:16]}). {' '.join(substituted)}"
+    )
     recipe = result["recipe"]
     rows = [
         f"| {task} {TASK_TITLES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
@@ -75,10 +80,7 @@ def card(result: dict[str, Any]) -> str:
         trust = f"It has not learned task {', '.join(failed)}: do not trust it there."
     return CARD.format(
         parameters=result["parameters"],
-        questions=result["questions"]["train"],
-        data=result["data"],
-        checksum=result["data_sha256"][:16],
-        substituted=" ".join(substituted),
+        trained_on=textwrap.fill(trained_on, 100, subsequent_indent="  "),
         seed=result["seed"],
         batch=recipe["batch_size"],
         rate=recipe["learning_rate"],
@@ -99,7 +101,7 @@ def main() -> int:
     parser.add_argument("run", type=Path, help="a finished run on all tasks")
     options = parser.parse_args()
     try:
-        ship(options.run, pretrained.DIRECTORY)
+        release(options.run, pretrained.DIRECTORY)
     except UserError as error:
         print(f"release_model: {error}", file=sys.stderr)
         return 2
