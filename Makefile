@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: demo explore test test-browser check clean
+.PHONY: demo explore test test-browser mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -26,6 +26,11 @@ test-browser: $(INSTALLED)
 	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
 	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py tests/explorer/test_browser_memory.py
+
+# How many small faults the tests notice: 150 at random, in about half an hour; SAMPLE=N for more.
+SAMPLE ?= 150
+mutants: $(INSTALLED)
+	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
 # Style and types, without running anything.
 check: $(INSTALLED)

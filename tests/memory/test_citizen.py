@@ -106,7 +106,7 @@ def test_derivatives_in_a_direction() -> None:
 @pytest.mark.parametrize("kernel", [True, False])
 def test_half_precision_is_computed_in_single(dtype, kernel, monkeypatch) -> None:
     if not kernel:
-        monkeypatch.setattr(native, "usable", lambda tensor: False)
+        monkeypatch.setattr(native, "usable", lambda *_: False)
     half = [tensor.detach().to(dtype).requires_grad_() for tensor in INPUTS]
     single = [tensor.detach().float().requires_grad_() for tensor in half]
     found, expected = outputs(*half), outputs(*single)
@@ -123,7 +123,7 @@ def test_half_precision_is_computed_in_single(dtype, kernel, monkeypatch) -> Non
 @pytest.mark.parametrize("kernel", [True, False])
 def test_autocast_does_not_reach_the_solve(kernel, monkeypatch) -> None:
     if not kernel:
-        monkeypatch.setattr(native, "usable", lambda tensor: False)
+        monkeypatch.setattr(native, "usable", lambda *_: False)
     single = [tensor.detach().float().requires_grad_() for tensor in INPUTS]
     expected = outputs(*single)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -237,9 +237,11 @@ def run(script: str, *arguments: str, kernel: bool = True) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_it_compiles_to_one_graph_and_is_exported_for_any_length() -> None:
     run(COMPILE + EXPORT, "inductor" if native.usable(torch.zeros(1)) else "aot_eager")
 
 
+@pytest.mark.slow
 def test_it_compiles_to_one_graph_without_the_kernel() -> None:
     run(COMPILE, "aot_eager", kernel=False)
