@@ -10,8 +10,16 @@ from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import read_tensors
+from tpr_rnn.models import registry
+from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.registry import ARCHITECTURES, architecture_of, find_architecture, make_model
+from tpr_rnn.models.registry import (
+    ARCHITECTURES,
+    Architecture,
+    architecture_of,
+    find_architecture,
+    make_model,
+)
 from tpr_rnn.training.compare import all_settings, settings_of_result
 from tpr_rnn.training.presets import Preset, preset
 
@@ -44,6 +52,28 @@ def test_a_file_that_names_no_kind_is_a_tpr_rnn(tmp_path) -> None:
     del description["model"]
     save_file(load_file(path), path, {"tpr-rnn": json.dumps(description)})
     assert Reader.load(path).answer(*QUESTION) == saved.answer(*QUESTION)
+
+
+def test_layers_that_torch_initialises_repeat_with_the_seed_too(monkeypatch) -> None:
+    class Plain(LSTMReader):
+        def __init__(self, config, *, generator=None) -> None:
+            super().__init__(config, generator=generator)
+            self.layer = torch.nn.Linear(3, 3)
+
+    lstm = Architecture("LSTM", LSTMReaderConfig, Plain)
+    monkeypatch.setattr(registry, "ARCHITECTURES", {"lstm": lstm})
+    torch.manual_seed(5)
+    expected = torch.rand(2)
+    torch.manual_seed(5)
+    one, same, other = (
+        make_model(
+            LSTMReaderConfig(vocabulary_size=4, max_words=3), torch.Generator().manual_seed(seed)
+        ).state_dict()
+        for seed in (1, 1, 2)
+    )
+    assert all(torch.equal(tensor, same[name]) for name, tensor in one.items())
+    assert not torch.equal(one["layer.weight"], other["layer.weight"])
+    assert torch.equal(torch.rand(2), expected), "others' random numbers are left alone"
 
 
 def test_settings_that_name_no_kind_are_of_a_tpr_rnn() -> None:

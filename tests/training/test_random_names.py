@@ -10,7 +10,7 @@ from tpr_rnn.data.names import names_in
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
-from tpr_rnn.models import TPRRNNConfig
+from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.training.random_names import NO_ANSWER, SCALE, RandomNames
 from tpr_rnn.training.recipe import Recipe
 from tpr_rnn.training.trainer import Trainer
@@ -168,6 +168,13 @@ def test_without_names_there_are_no_random_names() -> None:
     config = TPRRNNConfig(vocabulary_size=len(DARK), max_words=4)
     with pytest.raises(UserError, match="random names need names"):
         Trainer(config, Recipe(random_name_share=0.5), train=nameless, valid=nameless, seed=0)
+
+
+def test_a_model_without_word_vectors_has_no_random_names(monkeypatch) -> None:
+    monkeypatch.setattr(TPRRNN, "word_vectors", None)
+    with pytest.raises(UserError, match=r"a vector for each word .* which TPRRNN has not"):
+        make_trainer(random_name_share=0.5)
+    make_trainer()
 
 
 def test_the_share_is_checked() -> None:

@@ -79,7 +79,7 @@ class Model(nn.Module, ABC):
         return cross_entropy(logits, batch.answer), logits
 
     @property
-    def word_vectors(self) -> nn.Parameter | None:
+    def word_vectors(self) -> Tensor | None:
         """A vector for each word of the vocabulary, if the model has such; random names draw
         those of names anew.
         """

@@ -51,5 +51,14 @@ def architecture_of(config: ModelConfig) -> str:
 
 
 def make_model(config: ModelConfig, generator: torch.Generator | None = None) -> Model:
-    """A fresh model of the kind that a configuration is for."""
-    return ARCHITECTURES[architecture_of(config)].model(config, generator=generator)
+    """A fresh model of the kind that a configuration is for.
+
+    Torch's own layers draw their weights from its global generator, which is therefore seeded like
+    `generator` meanwhile.
+    """
+    model = ARCHITECTURES[architecture_of(config)].model
+    if generator is None:
+        return model(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(generator.initial_seed())
+        return model(config, generator=generator)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.data.encoding import Encoded
@@ -28,7 +28,7 @@ NO_ANSWER = -100
 class RandomNames:
     """The names among the words of a model that is being trained."""
 
-    def __init__(self, vectors: nn.Parameter, names: Int[Tensor, " k"]) -> None:
+    def __init__(self, vectors: Tensor, names: Int[Tensor, " k"]) -> None:
         """Say which rows of the word vectors are names."""
         self._vectors, self._names = vectors, names
 
