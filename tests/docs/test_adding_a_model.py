@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tpr_rnn.data.babi import Question, Story, format_story
+from tpr_rnn.data.story import Question, Story, format_story
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {
