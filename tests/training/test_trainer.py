@@ -464,7 +464,7 @@ def test_training_leaves_the_random_numbers_of_others_alone(monkeypatch) -> None
     torch.manual_seed(8)
     list(make_trainer(epochs=1).run())
     assert torch.equal(torch.rand(3), expected)
-    assert asked == [[]] * 4
+    assert asked == [[]] * (1 + 4)  # to make the model, and for each step
     gpu = torch.device("cuda", 1)
     asked.clear()
     trainer_module._forked_rng(gpu)
