@@ -1,4 +1,4 @@
-"""How far to trust names and explanations, measured on stories."""
+"""How faithful names and explanations are to the model, measured on stories."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ QUESTIONS = 40
 """Questions, each of another story, that are traced."""
 
 
-def measure_trust(
+def measure_faithfulness(
     reader: Reader, stories: Sequence[Story], sentences: Sequence[str], seed: int
 ) -> dict[str, Any]:
     """Trace some stories, and see whether names and explanations are right.

@@ -38,9 +38,10 @@ def analyze(
     """Cluster what a model makes of sentences and questions: measure, draw and list it."""
     from rich.markdown import Markdown
 
-    from tpr_rnn.analysis import report
+    from tpr_rnn.analysis import representations
     from tpr_rnn.cli.console import Console
     from tpr_rnn.data.corpus import GENERATED
+    from tpr_rnn.report.representations import representations_page, write_representations
     from tpr_rnn.training.run_config import corpus_for
 
     if sample < 2:
@@ -71,10 +72,10 @@ def analyze(
         "data": corpus.name,
         "data_sha256": corpus.sha256,
         "split": split,
-        **report.analyze(reader, stories, out, sample=sample, seed=seed),
+        **representations.analyze(reader, stories, out, sample=sample, seed=seed),
     }
-    report.write_report(document, out)
-    console.print(Markdown(report.as_markdown(document)), soft_wrap=False)
+    write_representations(document, out)
+    console.print(Markdown(representations_page(document)), soft_wrap=False)
     console.print(f"Saved in {out}: report.md, report.json, pictures and lists")
     if json:
         print_json(document)

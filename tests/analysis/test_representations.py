@@ -1,6 +1,7 @@
 """The analysis of a model whose representations are known."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ import torch
 
 from analysis.handmade import GAIN, NAMES, PLACES, handmade_reader
 from tpr_rnn.analysis.clustering import cluster
-from tpr_rnn.analysis.faithfulness import measure_trust
+from tpr_rnn.analysis.faithfulness import measure_faithfulness
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
-from tpr_rnn.analysis.report import _sample, analyze, as_markdown, write_report
+from tpr_rnn.analysis.representations import _sample, analyze
 from tpr_rnn.data.story import Question, Story
+from tpr_rnn.report.representations import representations_page, write_representations
 
 TOLD = tuple(f"{name.title()} went to the {place}." for name in NAMES for place in PLACES)
 STORIES = [
@@ -20,6 +22,7 @@ STORIES = [
     Story(TOLD[3:4], ()),
     Story(TOLD[2:4], (Question("Where was John?", "garden", 2, (0,)),)),
 ]
+ROOT = Path(__file__).parents[2]
 PARTS = ("e1", "e2", "r1", "r2", "r3", "n", "l1", "l2", "l3")
 
 
@@ -54,14 +57,14 @@ def test_what_a_representation_holds_is_measured(report) -> None:
 
 
 def test_names_and_explanations_are_judged_by_the_data(report) -> None:
-    trust = report["trust"]
-    assert trust["questions"] == 3
-    assert trust["answered"] == 2
-    assert trust["named"]["e1"] == trust["named_rightly"]["e1"] == 1
-    assert trust["named"]["r1"] == 0
-    assert "r1" not in trust["named_rightly"]
-    assert trust["supports_mentioned"] == 1
-    assert trust["sentences_mentioned"] == pytest.approx((1 / 2 + 1 / 6) / 2)
+    faithful = report["faithfulness"]
+    assert faithful["questions"] == 3
+    assert faithful["answered"] == 2
+    assert faithful["named"]["e1"] == faithful["named_rightly"]["e1"] == 1
+    assert faithful["named"]["r1"] == 0
+    assert "r1" not in faithful["named_rightly"]
+    assert faithful["supports_mentioned"] == 1
+    assert faithful["sentences_mentioned"] == pytest.approx((1 / 2 + 1 / 6) / 2)
 
 
 def test_a_name_that_lacks_the_decisive_word_is_wrong() -> None:
@@ -70,7 +73,7 @@ def test_a_name_that_lacks_the_decisive_word_is_wrong() -> None:
     with torch.no_grad():  # a word that turns e1 more than the name does, but is never exchanged
         reader.model.update.entity_weight[0] /= 4
         reader.model.update.entity_weight[0, went, -1] = GAIN
-    found = measure_trust(reader, STORIES, TOLD, seed=0)
+    found = measure_faithfulness(reader, STORIES, TOLD, seed=0)
     assert found["named"]["e1"] == 1
     assert found["named_rightly"]["e1"] == 0
 
@@ -112,13 +115,21 @@ def test_a_sample_is_random_and_ordered() -> None:
 
 def test_the_report_is_json_and_tables(report, tmp_path) -> None:
     report = {"tasks": ["1"], "data": "made up", "split": "valid", **report}
-    write_report(report, tmp_path)
+    write_representations(report, tmp_path)
     assert json.loads((tmp_path / "report.json").read_text()) == report
     text = (tmp_path / "report.md").read_text()
-    assert text == as_markdown(report)
+    assert text == representations_page(report)
     assert "Stories of task 1: made up, valid." in text
     assert "## 6 different sentences" in text
     assert "| e1 | 2 | 1.00 | " in text
     assert "| **1.00** |" in text
     assert "| r1 | 0% | - |" in text
     assert "of the 2 right answers mention 100% of the supporting" in text
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "results").rglob("report.json")), ids=lambda path: path.parent.name
+)
+def test_committed_pages_are_those_of_their_numbers(path) -> None:
+    page = path.with_suffix(".md").read_text("utf-8")
+    assert page == representations_page(json.loads(path.read_text("utf-8")))

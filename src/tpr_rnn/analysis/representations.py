@@ -1,14 +1,12 @@
-"""The analysis of a model: what its representations hold, in numbers, pictures and lists.
+"""What the representations of a model hold, in numbers, pictures and lists.
 
 Written to a directory:
 
-report.json, report.md     the numbers
 sentences, questions       all matrices side by side (.png, .svg)
 e1, e2, r1, r2, r3         a matrix with its sentences (.png, .svg), and the same as a list (.txt)
 n, l1, l2, l3              the same for the questions
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,9 @@ import numpy as np
 import torch
 
 from tpr_rnn.analysis.clustering import Clusters, Vectors, agreement, cluster, orthogonality
-from tpr_rnn.analysis.faithfulness import measure_trust
+from tpr_rnn.analysis.faithfulness import measure_faithfulness
 from tpr_rnn.analysis.figures import draw_matrices, draw_matrix
-from tpr_rnn.analysis.sentences import ASPECTS, aspects
+from tpr_rnn.analysis.sentences import aspects
 from tpr_rnn.data.story import Story
 from tpr_rnn.models.reader import Reader
 
@@ -60,7 +58,7 @@ def analyze(
         seed: of that choice.
 
     Returns:
-        The numbers, for `write_report`.
+        The numbers; `report.representations` writes them down.
     """
     sentences = list(dict.fromkeys(told for story in stories for told in story.sentences))
     questions = list(
@@ -78,14 +76,8 @@ def analyze(
         whole = Represented(kind, texts, vectors)
         report[kind] = _measure(whole)
         _draw(whole, report[kind], out, sample, seed)
-    report["trust"] = measure_trust(reader, stories, sentences, seed)
+    report["faithfulness"] = measure_faithfulness(reader, stories, sentences, seed)
     return report
-
-
-def write_report(report: Mapping[str, Any], out: Path) -> None:
-    """Write the numbers of an analysis, for programs and for people."""
-    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
-    (out / "report.md").write_text(as_markdown(report), "utf-8")
 
 
 def _measure(whole: Represented) -> dict[str, Any]:
@@ -160,78 +152,3 @@ def _list(texts: Sequence[str], clusters: Clusters) -> str:
         before = clusters.label[row]
         lines.append(f"{row + 1:4}: {texts[row]}")
     return "\n".join(lines) + "\n"
-
-
-def as_markdown(report: Mapping[str, Any]) -> str:
-    """The numbers of a report as tables."""
-    lines = [
-        "# What the representations hold",
-        "",
-        f"Stories of {_tasks(report['tasks'])}: {report['data']}, {report['split']}.",
-        "",
-        "Clusters are of one direction (average linkage, mean cosine at least 0.71). *within*:",
-        "mean cosine of a vector with the middle of its cluster; *between*: mean |cosine| of two",
-        "middles, 0 if the clusters are orthogonal. The other columns: adjusted mutual information",
-        "of the clusters with what the texts say; 1 is the same division, 0 is chance.",
-    ]
-    for kind in ("sentences", "questions"):
-        lines += ["", *_table(kind, report[kind])]
-    return "\n".join([*lines, "", *_trust(report["trust"])]) + "\n"
-
-
-def _tasks(names: Sequence[str]) -> str:
-    return f"task {names[0]}" if len(names) == 1 else f"{len(names)} tasks"
-
-
-def _table(kind: str, measured: Mapping[str, Any]) -> list[str]:
-    represented = measured["representations"]
-    known = [
-        aspect
-        for aspect in ASPECTS
-        if any(aspect in numbers["agreement"] for numbers in represented.values())
-    ]
-    head = ["", "clusters", "within", "between", *known]
-    rows = [
-        f"## {measured['texts']} different {kind}",
-        "",
-        f"{measured['understood']} of them were understood.",
-        "",
-        f"| {' | '.join(head)} |",
-        "|---" * len(head) + "|",
-    ]
-    for name, numbers in represented.items():
-        agreements = numbers["agreement"]
-        best = max(agreements.values(), default=None)
-        cells = [name, str(numbers["clusters"]), _number(numbers["cosine_within"])]
-        cells.append(_number(numbers["cosine_between"]))
-        for aspect in known:
-            text = _number(agreements.get(aspect))
-            cells.append(f"**{text}**" if agreements.get(aspect) == best else text)
-        rows.append(f"| {' | '.join(cells)} |")
-    return rows
-
-
-def _trust(trust: Mapping[str, Any]) -> list[str]:
-    named, right = trust["named"], trust["named_rightly"]
-    return [
-        "## Names and explanations",
-        "",
-        f"{trust['questions']} questions were traced. A name is right if it has the word whose",
-        "exchange for another, as the data have it, turns the vector most.",
-        "",
-        "| | named | of these rightly |",
-        "|---|---|---|",
-        *(f"| {name} | {_share(named[name])} | {_share(right.get(name))} |" for name in named),
-        "",
-        f"Explanations of the {trust['answered']} right answers mention "
-        f"{_share(trust['supports_mentioned'])} of the supporting",
-        f"sentences, and {_share(trust['sentences_mentioned'])} of all sentences.",
-    ]
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
