@@ -69,7 +69,7 @@ def reasons(trace: Trace, asked: QuestionTrace) -> Reasons:
             )
         )
         start = found
-    return Reasons(_without(trace, asked), tuple(steps), _lead(asked))
+    return Reasons(_rests_on(trace, asked), tuple(steps), _lead(asked))
 
 
 def explain(trace: Trace) -> Iterator[str]:
@@ -160,7 +160,7 @@ def needed(asked: QuestionTrace) -> dict[int, str]:
     }
 
 
-def _without(trace: Trace, asked: QuestionTrace) -> str:
+def _rests_on(trace: Trace, asked: QuestionTrace) -> str:
     changed = [
         f"{trace.skipped + sentence + 1} it would be {word}"
         for sentence, word in needed(asked).items()

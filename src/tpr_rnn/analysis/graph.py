@@ -35,7 +35,7 @@ HELD = 0.5
 
 
 @dataclass(frozen=True)
-class Kind:
+class Grouping:
     """The entities of a story, or its relations, in groups by direction."""
 
     groups: tuple[Group, ...]
@@ -60,8 +60,8 @@ class Kind:
 class Graph:
     """The nodes and relations of a story, and what each of its sentences says in them."""
 
-    entities: Kind
-    relations: Kind
+    entities: Grouping
+    relations: Grouping
     parts: list[dict[str, Part]]
     """For each sentence."""
 
@@ -101,19 +101,19 @@ def story_graph(
         for t, sentence in enumerate(tokens)
         for name in said
     }
-    entities = _kind(ENTITIES, said, occurrences)
-    relations = _kind(RELATIONS, said, occurrences)
+    entities = _grouping(ENTITIES, said, occurrences)
+    relations = _grouping(RELATIONS, said, occurrences)
     named = entities.parts | relations.parts
     return Graph(
         entities, relations, [{name: named[t, name] for name in said} for t in range(len(tokens))]
     )
 
 
-def _kind(
+def _grouping(
     names: tuple[str, ...],
     said: dict[str, Float[Tensor, "t _"]],
     occurrences: dict[tuple[int, str], Occurrence],
-) -> Kind:
+) -> Grouping:
     vectors = torch.stack([said[name] for name in names], dim=1)  # t, part, d
     places = [(t, name) for t in range(len(vectors)) for name in names]
     vectors = vectors.flatten(0, 1)
@@ -137,7 +137,7 @@ def _kind(
         Group(common_name([parts[n].name for n in own]), tuple(places[n] for n in own))
         for own in members
     )
-    return Kind(
+    return Grouping(
         tuple(groups),
         centres,
         of=dict(zip(places, labels, strict=True)),

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from tpr_rnn.analysis.graph import Graph, Kind
+from tpr_rnn.analysis.graph import Graph, Grouping
 from tpr_rnn.analysis.naming import Occurrence, influences, name_vectors
 from tpr_rnn.analysis.schema import Answer, Origin, Part, QuestionTrace, Row, Step
 from tpr_rnn.data.batches import StoryGroup
@@ -99,10 +99,10 @@ def _parts(
     turned = influences(model, model.inference, reader.words([question]))
     parts = {}
     for name, vector in asked.items():
-        kind: Kind = graph.entities if name == "n" else graph.relations
+        grouping: Grouping = graph.entities if name == "n" else graph.relations
         group, cosine = None, 0.0
-        if kind.groups:
-            nearest, cosines, _ = kind.nearest(vector)
+        if grouping.groups:
+            nearest, cosines, _ = grouping.nearest(vector)
             group, cosine = int(nearest), float(cosines)
         occurrence = Occurrence(name, tokens, tuple(turned[name][0, : len(tokens)].tolist()))
         (own_name,) = name_vectors([occurrence], [0])

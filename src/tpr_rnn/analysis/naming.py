@@ -66,14 +66,14 @@ def influences(
     """
     encoder = model.encoder
     average = encoder.word_vectors.mean(dim=0)
-    part = (encoder.word_vectors[words] - average) * encoder.position_vectors  # u w v
+    distinct = (encoder.word_vectors[words] - average) * encoder.position_vectors  # u w v
     sentence = encoder(words)
-    without = sentence.unsqueeze(1) - part
-    whole = networks.by_name(networks(sentence))
-    without_part = networks.by_name(networks(without.flatten(0, 1)))
+    averaged = sentence.unsqueeze(1) - distinct  # each word in turn replaced by the average one
+    original = networks.by_name(networks(sentence))
+    replaced = networks.by_name(networks(averaged.flatten(0, 1)))
     found = {}
-    for name, vector in whole.items():
-        turned = without_part[name].unflatten(0, words.shape)
+    for name, vector in original.items():
+        turned = replaced[name].unflatten(0, words.shape)
         cosine = cosine_similarity(turned, vector.unsqueeze(1), dim=2).clamp(max=1)
         found[name] = torch.where(words > 0, 1 - cosine, 0)
     return found
