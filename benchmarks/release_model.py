@@ -12,11 +12,11 @@ import shutil
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
 
 from tpr_rnn import pretrained
 from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.report.numbers import FAILED_ABOVE
 from tpr_rnn.times import duration
 from tpr_rnn.training.run_directory import RunDirectory
@@ -53,45 +53,47 @@ def release(run: Path, place: Path) -> None:
     size = there.model.stat().st_size
     if size > MOST_BYTES:
         raise UserError(f"{there.model}: {size:,} bytes; at most {MOST_BYTES:,} are allowed")
-    config, result = there.config(), there.result()
-    config["data"] = result["data"]
+    config, record = there.config(), there.record()
+    config["data"] = record.data
     shutil.copyfile(there.model, place / "model.safetensors")
     (place / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    (place / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    (place / "README.md").write_text(card(result), encoding="utf-8")
+    RunDirectory(place).write_record(record)
+    (place / "README.md").write_text(card(record), encoding="utf-8")
 
 
-def card(result: dict[str, Any]) -> str:
+def card(record: RunRecord) -> str:
     """The model card, from the record of the run."""
-    errors = {task: each["test_error"] for task, each in result["per_task"].items()}
-    failed = [task for task, error in errors.items() if error > FAILED_ABOVE]
-    substituted = [f"Task {task}: {said}." for task, said in result["substituted"].items()]
+    valid, test, swapped = record.valid, record.test, record.swapped_names
+    if test is None or swapped is None:
+        raise UserError("the test questions of the run are not scored; the card needs them")
+    failed = [task for task, each in test.per_task.items() if each.error > FAILED_ABOVE]
+    substituted = [f"Task {task}: {said}." for task, said in record.substituted.items()]
     trained_on = (
-        f"* **Trained on** {result['questions']['train']:,} questions of `{result['data']}` "
-        f"(checksum {result['data_sha256'][:16]}). {' '.join(substituted)}"
+        f"* **Trained on** {record.questions['train']:,} questions of `{record.data}` "
+        f"(checksum {record.data_sha256[:16]}). {' '.join(substituted)}"
     )
-    recipe = result["recipe"]
     rows = [
-        f"| {task} {TASK_TITLES[task]} | {each['valid_error']:.1f} | {each['test_error']:.1f} |"
-        for task, each in result["per_task"].items()
+        f"| {task} {TASK_TITLES[task]} | {valid.per_task[task].error:.1f} | {each.error:.1f} |"
+        for task, each in test.per_task.items()
     ]
     trust = f"No task is above {FAILED_ABOVE:g} %."
     if failed:
         trust = f"It has not learned task {', '.join(failed)}: do not trust it there."
+    settings = record.settings
     return CARD.format(
-        parameters=result["parameters"],
+        parameters=record.parameters,
         trained_on=textwrap.fill(trained_on, 100, subsequent_indent="  "),
-        seed=result["seed"],
-        batch=recipe["batch_size"],
-        rate=recipe["learning_rate"],
-        steps=result["steps"],
-        time=duration(result["cpu_seconds"]),
-        test=result["test_error"],
-        valid=result["valid_error"],
+        seed=record.seed,
+        batch=settings.recipe["batch_size"],
+        rate=settings.recipe["learning_rate"],
+        steps=record.steps,
+        time=duration(record.cpu_seconds),
+        test=test.error,
+        valid=valid.error,
         trust=trust,
-        swapped=result["swapped_names"]["swapped_error"],
-        plain=result["swapped_names"]["plain_error"],
-        words=result["model"]["max_words"],
+        swapped=swapped.swapped_error,
+        plain=swapped.plain_error,
+        words=settings.model["max_words"],
         rows="\n".join(rows),
     )
 

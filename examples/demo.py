@@ -19,7 +19,10 @@ def main() -> int:
     """Train anew, evaluate, answer three questions."""
     shutil.rmtree(RUN, ignore_errors=True)
     os.environ.pop("TPR_RNN_DATA", None)  # the demo is about the built-in stories
-    for arguments in (["train", "--task", "1", "--out", str(RUN)], ["evaluate", str(RUN)]):
+    for arguments in (
+        ["train", "--task", "1", "--out", str(RUN)],
+        ["evaluate", str(RUN), "--split", "test"],
+    ):
         status = app(arguments)
         if status:
             return int(status)

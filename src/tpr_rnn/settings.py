@@ -1,4 +1,4 @@
-"""Settings as dataclasses: what each one means, and a check of those that were kept as JSON."""
+"""Settings as dataclasses: what each one means, a check of those kept as JSON, a comparison."""
 
 import ast
 import inspect
@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tpr_rnn.errors import UserError
 
@@ -83,3 +83,26 @@ def _expected(hint: Any) -> str:
 def _short(value: Any) -> str:
     """A value for a message: it may be long, and deep."""
     return reprlib.repr(value)
+
+
+class Difference(NamedTuple):
+    """A setting that differs."""
+
+    name: str
+    wanted: Any
+    there: Any
+
+
+def first_difference(wanted: Mapping[str, Any], there: Mapping[str, Any]) -> Difference | None:
+    """The first setting that is wanted otherwise than it is."""
+    for name, value in wanted.items():
+        if there.get(name) != value:
+            return Difference(name, value, there.get(name))
+    return None
+
+
+def setting_value(value: Any) -> str:
+    """As it is given on the command line."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if value is None or isinstance(value, bool) else f"{value}"

@@ -81,7 +81,8 @@ def test_training_says_what_it_does_and_saves_it(trained) -> None:
     names = {path.name for path in trained.iterdir()}
     assert names == {"config.json", "model.safetensors", "metrics.jsonl", "result.json"}
     result = json.loads((trained / "result.json").read_text())
-    assert result["test_error"] <= 5
+    assert result["valid"]["error"] <= 5
+    assert result["test"] is None
     assert result["data"] != "generated"
 
 
@@ -160,22 +161,58 @@ def test_a_reader_that_goes_away_does_not_cost_the_run(data, tmp_path) -> None:
     assert (tmp_path / "r" / "checkpoint.safetensors").exists()
 
 
-def test_evaluate(trained, data) -> None:
-    result = json.loads((trained / "result.json").read_text())
-    for split in ("test", "valid"):
-        done = run("evaluate", str(trained), "--data", str(data), "--split", split, "--json")
-        assert done.returncode == 0, done.stderr
-        scores = json.loads(done.stdout)
-        assert scores[f"{split}_error"] == result[f"{split}_error"]
-        assert scores["per_task"]["1"] == {f"{split}_error": result[f"{split}_error"]}
-        assert scores["data_sha256"]
+def test_evaluate_is_on_validation_unless_told_otherwise(trained, data, tmp_path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    before = json.loads((copy / "result.json").read_text())
+    done = run("evaluate", str(copy), "--data", str(data), "--json")
+    assert done.returncode == 0, done.stderr
+    scores = json.loads(done.stdout)
+    assert (scores["split"], scores["error"]) == ("valid", before["valid"]["error"])
+    assert scores["per_task"] == before["valid"]["per_task"]
+    assert scores["data_sha256"]
+    assert json.loads((copy / "result.json").read_text()) == before
+
+    told = run("evaluate", str(copy), "--data", str(data), "--split", "test", "--json")
+    assert told.returncode == 0, told.stderr
+    assert "Recorded in" in told.stderr
+    scores = json.loads(told.stdout)
+    after = json.loads((copy / "result.json").read_text())
+    assert scores["split"] == "test"
+    assert {key: after["test"][key] for key in ("error", "per_task")} == {
+        key: scores[key] for key in ("error", "per_task")
+    }
+    assert after["test"]["command"] == "tpr-rnn evaluate --split test"
+    again = run("evaluate", str(copy), "--data", str(data), "--split", "test")
+    assert f"recorded before: {after['test']['when']}, by tpr-rnn evaluate" in again.stdout
+    assert json.loads((copy / "result.json").read_text()) == after
+
+
+def test_test_errors_on_other_stories_are_not_recorded(trained, data, tmp_path) -> None:
+    copy, other = tmp_path / "copy", tmp_path / "other"
+    shutil.copytree(trained, copy)
+    shutil.copytree(data, other)
+    told = run("evaluate", str(copy), "--data", str(other), "--split", "test")
+    assert told.returncode == 0
+    assert "Not recorded: these are not the stories that it was trained on" in told.stdout
+    assert json.loads((copy / "result.json").read_text())["test"] is None
+
+
+def test_test_questions_of_an_unfinished_run_are_not_scored(trained, tmp_path, capsys) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    (copy / "result.json").unlink()
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", str(copy), "--split", "test"])
+    assert end.value.code == 2
+    assert "not finished, and test questions are for the end" in capsys.readouterr().err
 
 
 def test_evaluate_without_data_uses_that_of_the_run_and_says_so(trained, data) -> None:
     done = run("evaluate", str(trained))
     assert done.returncode == 0
     assert f"No --data is given: using {data}" in done.stdout
-    assert f"1000 test questions from {data}" in done.stdout
+    assert f" valid questions from {data}" in done.stdout
 
 
 def test_evaluate_asks_for_data_where_that_of_the_run_is_gone(trained, tmp_path) -> None:

@@ -13,8 +13,10 @@ import pytest
 from rich.console import Console
 
 from experiments.tiny import jobs, write_data
+from report.made_up import make_record
 from tpr_rnn.cli import main
 from tpr_rnn.cli.sweep_view import SweepView
+from tpr_rnn.evaluation.record import read_lines
 from tpr_rnn.experiments.worker import Began, Failed, Finished, Progressed
 from tpr_rnn.report.write import write_report
 from tpr_rnn.training.run_directory import Busy, RunDirectory
@@ -56,19 +58,24 @@ def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
     assert told["failed"][0]["directory"] == str(failed)
     assert f"FAILED single task 15 seed 0: {failed / 'failure.json'}" in done.stderr
     assert "2 of 4 runs finished" in done.stderr
+    assert [record["test"] for record in told["records"]] == [None, None]
+    assert "test questions are scored when all runs are finished" in done.stderr
 
     write_data(data, 15)
     done = run([*arguments, "--workers", "1"])
     assert done.returncode == 0, done.stderr
     assert "2 of them were finished before" in done.stdout
     assert "4 of 4 runs finished" in done.stdout
-    assert f"report {out}" in done.stdout
+    assert "scoring the test questions of 4" in done.stdout
+    records = out / "single-task.jsonl"
+    assert f"report {records}" in done.stdout
 
-    write_report([out], tmp_path / "report")
+    write_report([records], tmp_path / "report")
     page = (tmp_path / "report" / "single-task.md").read_text("utf-8")
     assert "task 2, seed 0, 1" in page
-    errors = [record["test_error"] for record in told["records"]]
-    assert f"| 1 | {sum(errors) / 2:.2f} ± " in page
+    of_task = [record for record in read_lines(records) if record.task == "1"]
+    assert {record.test.command for record in of_task} == {"tpr-rnn sweep single-task"}
+    assert f"| 1 | {sum(record.test.error for record in of_task) / 2:.2f} ± " in page
 
 
 def test_a_sweep_survives_kill_and_ctrl_c(data, tmp_path) -> None:
@@ -134,7 +141,7 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
     screen = io.StringIO()
     view.console = Console(file=screen, force_terminal=True, width=100, highlight=False)
     with view.watching():
-        view.show(Finished(first, {"valid_error": 1.5, "seconds": 90.0}))
+        view.show(Finished(first, make_record("1", 0, {"1": 1.5}, seconds=90.0)))
         view.show(Failed(second, "Traceback\nValueError: broken\n"))
         view.show(Began(third))
         view.show(Progressed(fourth, 0.5, 7, 14, 2.25, 30.0))

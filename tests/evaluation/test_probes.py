@@ -1,10 +1,11 @@
-"""New names and swapped names, from the stories to `result.json`."""
+"""New names and swapped names, from the stories to the record of a run."""
 
 import json
 from dataclasses import dataclass
 
 import pytest
 import torch
+from msgspec import to_builtins
 from torch.nn.functional import one_hot
 
 from data.small import PAIRS, few_pairs, write_tasks
@@ -17,9 +18,11 @@ from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
+from tpr_rnn.evaluation.record import RunRecord, read_record
 from tpr_rnn.models.lstm import LSTMReader
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.reader import Reader
+from tpr_rnn.training.final_test import score_test
 from tpr_rnn.training.presets import preset, preset_name
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig, corpus_for
@@ -68,7 +71,7 @@ def test_new_names_are_scored_by_task_and_the_questions_about_them_apart() -> No
     found = evaluator([story for part in everything.values() for story in part], "alex").new_names(
         everything
     )
-    assert found == {
+    assert to_builtins(found) == {
         "Alex": {
             "1": {"trained": True, "accuracy": 60.0, "asked_accuracy": 0.0},
             "6": {"trained": False, "accuracy": 0.0, "asked_accuracy": 0.0},
@@ -85,7 +88,7 @@ def test_swapped_names_count_every_question_alike_and_only_tasks_of_the_test() -
     }
     known = [*stories_of["1"], *stories_of["4"], about("Bill")]
     known += [with_names(about("John"), {"John": "Bill", "Daniel": "Fred"})]
-    assert evaluator(known, "fred").swapped_names(stories_of) == {
+    assert to_builtins(evaluator(known, "fred").swapped_names(stories_of)) == {
         "plain_error": 25.0,
         "swapped_error": 25.0,
         "per_task": {
@@ -95,7 +98,7 @@ def test_swapped_names_count_every_question_alike_and_only_tasks_of_the_test() -
     }
 
 
-def train(task: str, data, directory, name: str | None = None, **settings) -> dict:
+def train(task: str, data, directory, name: str | None = None, **settings) -> RunRecord:
     name = name or preset_name("default", task)
     config = RunConfig(
         task=task,
@@ -107,16 +110,17 @@ def train(task: str, data, directory, name: str | None = None, **settings) -> di
     run = Run.begin(config, directory)
     for _ in run.events():
         pass
-    return run.finish()
+    assert run.finish().test is None
+    return score_test(directory, "a test")
 
 
 @pytest.mark.parametrize("name", ["systematic", "lstm"])
-def test_a_run_with_new_names_has_the_matrix_in_its_result(name, tmp_path, capsys) -> None:
+def test_a_run_with_new_names_has_the_matrix_in_its_record(name, tmp_path, capsys) -> None:
     data = write_tasks(tmp_path / "data", TASKS)
     directory = tmp_path / "run"
     with few_pairs():
-        result = train("systematic", data, directory, name, hidden_size="8")
-        matrix = result["new_names"]
+        record = train("systematic", data, directory, name, hidden_size="8")
+        matrix = to_builtins(record.new_names.per_name)
         trained = {
             name: sum(each["trained"] for each in row.values()) for name, row in matrix.items()
         }
@@ -124,12 +128,12 @@ def test_a_run_with_new_names_has_the_matrix_in_its_result(name, tmp_path, capsy
         assert all(list(row) == list(TASKS) for row in matrix.values())
         right = [each["accuracy"] * PAIRS / 100 for row in matrix.values() for each in row.values()]
         assert right == pytest.approx([round(number) for number in right], abs=1e-3)
-        assert list(result["per_task"]) == list(TASKS)
-        assert json.loads((directory / "result.json").read_text()) == result
+        assert list(record.test.per_task) == list(TASKS)
+        assert read_record(directory / "result.json") == record
 
         capsys.readouterr()
         with pytest.raises(SystemExit) as done:
-            main(["evaluate", str(directory), "--data", str(data), "--json"])
+            main(["evaluate", str(directory), "--data", str(data), "--split", "test", "--json"])
         assert done.value.code == 0
         told = capsys.readouterr()
         assert json.loads(told.out)["new_names"] == matrix
@@ -137,25 +141,27 @@ def test_a_run_with_new_names_has_the_matrix_in_its_result(name, tmp_path, capsy
         corpus, _ = corpus_for(directory, data, ["valid"])
         assert not corpus.combinations
     if name == "lstm":
-        assert (result["architecture"], result["operations"]) == ("lstm", [])
+        assert (record.architecture, record.kernel) == ("lstm", None)
         assert isinstance(Reader.load(directory).model, LSTMReader)
 
 
 def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> None:
     data = write_tasks(tmp_path / "data", SWAPS, stories=5)
     small = {"hidden_size": "8", "entity_size": "8", "learning_rate": "0.01"}
-    result = train("all", data, tmp_path / "all", **small)
-    assert list(result["swapped_names"]["per_task"]) == [str(task) for task in SWAPS]
-    assert result["swapped_names"]["plain_error"] != result["swapped_names"]["swapped_error"]
+    swapped = train("all", data, tmp_path / "all", **small).swapped_names
+    assert list(swapped.per_task) == [str(task) for task in SWAPS]
+    assert swapped.plain_error != swapped.swapped_error
+    options = ["--data", str(data), "--split", "test", "--swap-names", "--json"]
     with pytest.raises(SystemExit) as done:
-        main(["evaluate", str(tmp_path / "all"), "--data", str(data), "--swap-names", "--json"])
+        main(["evaluate", str(tmp_path / "all"), *options])
     assert done.value.code == 0
     told = capsys.readouterr()
-    assert json.loads(told.out)["swapped_names"] == result["swapped_names"]
+    errors = json.loads(told.out)["swapped_names"]
+    assert errors | {"when": swapped.when, "command": "a test"} == to_builtins(swapped)
     assert "swapped" in told.err
 
     alone = train("1", data, tmp_path / "one", attempts="1", start_decay_below="none")
-    assert "swapped_names" not in alone
+    assert alone.swapped_names is None
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "one"), "--data", str(data), "--swap-names"])
     assert done.value.code == 2

@@ -9,7 +9,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.catalogue import EXPERIMENTS, find_experiment
 from tpr_rnn.experiments.forecast import Forecast, typical
 from tpr_rnn.experiments.grid import Request
-from tpr_rnn.training.compare import all_settings, first_difference
+from tpr_rnn.settings import first_difference
 from tpr_rnn.training.presets import preset
 
 OUT = Path("out")
@@ -25,6 +25,7 @@ def test_single_task_is_a_run_for_each_task_and_seed() -> None:
     assert jobs[7].directory == OUT / "single" / "task-2" / "seed-2"
     config = jobs[7].config
     assert (config.task, config.seed, config.preset) == ("2", 2, "single")
+    assert (config.experiment, config.variant) == ("single-task", "single")
     assert config.substitute_missing
     assert config.threads == 1
     assert len({job.directory for job in jobs}) == 100
@@ -64,10 +65,10 @@ def test_changes_are_taken_back_one_by_one() -> None:
     ours = preset("all").with_settings({"epochs": "3"})
     assert jobs[0].config.settings == ours
     assert jobs[0].directory == OUT / "all" / "seed-0"
-    papers = all_settings(preset("paper-all"))
+    papers = preset("paper-all").all_settings()
     taken_back = {}
     for job in jobs[2:]:
-        difference = first_difference(all_settings(job.config.settings), all_settings(ours))
+        difference = first_difference(job.config.settings.all_settings(), ours.all_settings())
         assert difference is not None
         assert difference.wanted == papers[difference.name]
         taken_back[job.variant] = difference.name

@@ -6,10 +6,13 @@ import os
 import signal
 
 import pytest
+from msgspec import structs
 
 from experiments.tiny import jobs, write_data
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import read_lines
 from tpr_rnn.experiments import finished
+from tpr_rnn.experiments.last_step import gather_records, score_tests
 from tpr_rnn.experiments.launcher import launch
 from tpr_rnn.experiments.worker import (
     FAILURE,
@@ -40,8 +43,9 @@ def test_a_grid_is_run_and_not_run_again(data, tmp_path) -> None:
         end = ends[job.directory]
         if job.config.task == "1":
             assert isinstance(end, Finished)
-            assert end.result["seed"] == job.config.seed
-            assert end.result == RunDirectory(job.directory).result()
+            assert end.record.seed == job.config.seed
+            assert end.record == RunDirectory(job.directory).record()
+            assert end.record.test is None
         else:
             assert isinstance(end, Failed)
             assert "qa4_train.txt:1: a line starts with its number" in end.problem
@@ -99,7 +103,7 @@ def test_a_record_alone_counts_as_finished(data, tmp_path) -> None:
     with pytest.raises(UserError, match="has seen other stories than there are in"):
         list(launch([job], workers=1))
     (job.directory / "result.json").write_text("{}")
-    with pytest.raises(UserError, match=r"result\.json: not that of a run"):
+    with pytest.raises(UserError, match=r"result\.json: not the record of a run"):
         list(launch([job], workers=1))
 
 
@@ -121,10 +125,8 @@ def test_a_stopped_grid_goes_on_to_the_same_end(data, tmp_path) -> None:
     assert progress
     *_, last = launch([broken], workers=1)
     assert isinstance(last, Finished)
-    results = [RunDirectory(job.directory).result() for job in (whole, broken)]
-    for result in results:
-        del result["seconds"], result["cpu_seconds"]
-    assert results[0] == results[1]
+    one, other = (RunDirectory(job.directory).record() for job in (whole, broken))
+    assert structs.replace(one, seconds=other.seconds, cpu_seconds=other.cpu_seconds) == other
 
 
 def launch_and_note(job, progress):
@@ -172,3 +174,20 @@ def test_a_run_that_somebody_else_works_on_is_left_alone(data, tmp_path) -> None
 def test_workers_must_be_there() -> None:
     with pytest.raises(UserError, match="--workers"):
         list(launch([], workers=0))
+
+
+def test_test_questions_are_scored_when_all_runs_are_finished(data, tmp_path) -> None:
+    grid = jobs(data, tmp_path, 1, 4)
+    list(launch(grid, workers=1))
+    stopped = list(score_tests(grid, "a sweep", stop=iter([False, True]).__next__))
+    assert [event.job for event in stopped] == grid[:1]
+    when = stopped[0].record.test.when
+    ends = list(score_tests(grid, "another sweep"))
+    assert [event.record.test.command for event in ends] == ["a sweep", "another sweep"]
+    assert ends[0].record.test.when == when
+    gather_records(grid, tmp_path / "records.jsonl")
+    gathered = read_lines(tmp_path / "records.jsonl")
+    assert [structs.replace(record, curve=[]) for record in gathered] == [
+        RunDirectory(job.directory).record() for job in grid
+    ]
+    assert all(len(record.curve) == 2 for record in gathered)

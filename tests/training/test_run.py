@@ -7,14 +7,24 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec import structs
 
 from tpr_rnn.data import substitutes
+from tpr_rnn.data.encoding import StoryCap
+from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.story import Question, Story, format_story
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.probes import Evaluator
+from tpr_rnn.evaluation.provenance import source
+from tpr_rnn.evaluation.record import RunRecord
+from tpr_rnn.memory import native
+from tpr_rnn.models.reader import Reader
 from tpr_rnn.training import run as run_module
 from tpr_rnn.training.events import Evaluated
+from tpr_rnn.training.final_test import score_test
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig
@@ -56,7 +66,7 @@ def config(data, **settings) -> RunConfig:
     )
 
 
-def finish(run: Run) -> dict:
+def finish(run: Run) -> RunRecord:
     for _ in run.events():
         pass
     return run.finish()
@@ -68,6 +78,7 @@ def comparable(directory):
     metrics = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
     for record in (result, *metrics):
         del record["seconds"], record["cpu_seconds"]
+    del result["checksum"]
     return (directory / "model.safetensors").read_bytes(), result, metrics
 
 
@@ -78,31 +89,67 @@ def undisturbed(data, tmp_path_factory):
     return directory
 
 
-def test_the_result_has_what_the_contract_asks(undisturbed) -> None:
-    result = RunDirectory(undisturbed).result()
-    assert result["task"] == "1"
-    assert (result["seed"], result["preset"]) == (2, "single")
-    assert result["operations"] == ["write", "move", "backlink"]
-    assert result["per_task"]["1"]["test_error"] == result["test_error"]
-    assert result["per_task"]["1"]["valid_error"] == result["valid_error"]
-    assert result["steps"] == 6 * 12
-    assert result["substituted"] == {}
+def test_the_record_has_what_the_contract_asks(undisturbed) -> None:
+    record = RunDirectory(undisturbed).record()
+    assert (record.experiment, record.variant) == ("single-task", "single")
+    assert (record.task, record.seed, record.preset) == ("1", 2, "single")
+    assert record.architecture == "tpr-rnn"
+    assert record.settings.model["operations"] == ["write", "move", "backlink"]
+    assert record.valid.per_task["1"].error == record.valid.error
+    assert (record.test, record.new_names, record.swapped_names) == (None, None, None)
+    assert record.steps == 6 * 12
+    assert record.substituted == {}
+    assert record.questions == {"train": 180, "valid": 40, "test": 30}
     metrics = (undisturbed / "metrics.jsonl").read_text().splitlines()
     best = min(
         (json.loads(line)["valid_error"], json.loads(line)["valid_loss"]) for line in metrics
     )
-    assert (result["valid_error"], result["valid_loss"]) == (
+    assert (record.valid.error, record.valid.loss) == (
         pytest.approx(best[0]),
         pytest.approx(best[1], abs=1e-6),
     )
-    assert set(result["versions"]) == {"python", "tpr-rnn", "torch", "numpy"}
-    assert len(result["data_sha256"]) == 64
-    assert result["seconds"] > 0
-    assert result["cpu_seconds"] > 0
-    assert result["recipe"]["epochs"] == 6
-    assert result["model"]["bounded_keys"] is True
+    assert set(record.versions) == {"python", "tpr-rnn", "torch", "numpy"}
+    assert record.kernel == native.status()
+    assert (record.commit, record.dirty) == source()
+    assert len(record.data_sha256) == 64
+    assert record.seconds > 0
+    assert record.cpu_seconds > 0
+    assert record.settings.recipe["epochs"] == 6
+    assert record.settings.model["bounded_keys"] is True
     assert not (undisturbed / "checkpoint.safetensors").exists()
     assert len(metrics) == 6
+
+
+def test_test_errors_are_scored_on_demand_and_recorded_once(undisturbed, data, tmp_path) -> None:
+    directory = tmp_path / "run"
+    shutil.copytree(undisturbed, directory)
+    before = RunDirectory(directory).record()
+    record = score_test(directory, "a test")
+    assert RunDirectory(directory).record() == record
+    assert structs.replace(record, test=None) == before
+    assert record.test is not None
+    assert record.test.command == "a test"
+    assert datetime.now(UTC) - datetime.fromisoformat(record.test.when) < timedelta(minutes=5)
+    # Answers of the test are in no split that training has seen.
+    stories = load_stories(data, "1", ["test"])
+    scores = Evaluator(Reader.load(directory), StoryCap()).scores(stories.split("test"))
+    assert record.test.error == pytest.approx(scores.error, abs=1e-4)
+    assert score_test(directory, "another") == record
+
+
+def test_training_does_not_look_at_test_answers(data, undisturbed, tmp_path) -> None:
+    """Other answers in the test file, of words that are known: the weights are the same."""
+    other = tmp_path / "data"
+    shutil.copytree(data, other)
+    path = other / "qa1_test.txt"
+    path.write_text(path.read_text().replace("\tpark", "\tgarden"))
+    finish(Run.begin(config(other), tmp_path / "run"))
+    weights = (tmp_path / "run" / "model.safetensors").read_bytes()
+    assert weights == (undisturbed / "model.safetensors").read_bytes()
+    # The stories are others all the same, so they are not scored as if they were those.
+    (tmp_path / "run" / "config.json").write_text((undisturbed / "config.json").read_text())
+    with pytest.raises(UserError, match="is no longer what it was trained on"):
+        score_test(tmp_path / "run", "a test")
 
 
 def test_the_same_seed_gives_the_same_run(data, undisturbed, tmp_path) -> None:
@@ -125,9 +172,9 @@ def test_the_time_before_an_interruption_counts(data, tmp_path) -> None:
     for _ in run.events(stop=lambda: run.trainer.progress.step >= 5):
         pass
     run.directory.save_checkpoint(run.trainer, Elapsed(1000.0, 600.0))
-    result = finish(Run.resume(tmp_path / "run"))
-    assert 1000 < result["seconds"] < 1600
-    assert 600 < result["cpu_seconds"] < 1000
+    record = finish(Run.resume(tmp_path / "run"))
+    assert 1000 < record.seconds < 1600
+    assert 600 < record.cpu_seconds < 1000
 
 
 def test_a_run_resumes_from_an_old_checkpoint(data, undisturbed, tmp_path, monkeypatch) -> None:
@@ -247,11 +294,11 @@ def test_a_run_says_what_filled_a_gap_and_notices_when_that_changes(
         data=str(directory),
         substitute_missing=True,
     )
-    result = finish(Run.begin(filling, tmp_path / "run"))
+    record = finish(Run.begin(filling, tmp_path / "run"))
     there = RunDirectory(tmp_path / "run").config()
-    assert result["substituted"] == there["substituted"]
-    assert "90 stories of the official 1k training file" in result["substituted"]["1"]
-    assert result["questions"]["train"] == 90 + 180
+    assert record.substituted == there["substituted"]
+    assert "90 stories of the official 1k training file" in record.substituted["1"]
+    assert record.questions["train"] == 90 + 180
     assert RunConfig.of(tmp_path / "run") == filling
     beside.unlink()
     with pytest.raises(UserError, match="no longer what the run"):

@@ -21,11 +21,11 @@ from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import TASK_TITLES, generate
 from tpr_rnn.data.story import format_story
+from tpr_rnn.evaluation.provenance import versions
 from tpr_rnn.memory import Associations, native, parallel, read
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.optimizers import FlatNAdam
-from tpr_rnn.training.run import versions
 
 LENGTHS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 

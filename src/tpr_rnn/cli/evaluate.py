@@ -1,6 +1,7 @@
 """`tpr-rnn evaluate`: errors of a trained model."""
 
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -15,14 +16,25 @@ from tpr_rnn.cli.options import (
 )
 from tpr_rnn.errors import UserError
 
+if TYPE_CHECKING:
+    from tpr_rnn.training.run_config import RunConfig
+    from tpr_rnn.training.run_directory import RunDirectory
+
+COMMAND = "tpr-rnn evaluate --split test"
+"""What a record says of test errors that came from here."""
+
 
 def evaluate(
     run: RunArgument = None,
     *,
     data: RunDataOption = None,
     split: Annotated[
-        Literal["train", "valid", "test"], Parameter(help="Questions to score on.")
-    ] = "test",
+        Literal["train", "valid", "test"],
+        Parameter(
+            help="Questions to score on. Those of the test are for the end, when all choices are "
+            "made: the run's result.json keeps when they were scored first."
+        ),
+    ] = "valid",
     swap_names: Annotated[
         bool,
         Parameter(
@@ -33,17 +45,28 @@ def evaluate(
     json: JsonOption = False,
 ) -> int:
     """Score a trained model: the error of each task and the mean over tasks."""
+    from msgspec import to_builtins
+
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.cli.training_view import error_table, new_names_table, swapped_names_table
+    from tpr_rnn.cli.result_tables import error_table, new_names_table, swapped_names_table
     from tpr_rnn.data.corpus import GENERATED
     from tpr_rnn.data.swapped_names import SWAPS
     from tpr_rnn.evaluation.probes import Evaluator
+    from tpr_rnn.evaluation.scoring import percent, task_errors
     from tpr_rnn.training.run_config import RunConfig, corpus_for
+    from tpr_rnn.training.run_directory import RunDirectory
 
+    own = run is not None
     run = run_directory(run)
     reader = load_reader(run)
     console = Console(to_stderr=json)
     config = RunConfig.of(run)
+    there = RunDirectory(run)
+    if split == "test" and not there.finished:
+        raise UserError(
+            f"{run}: the run is not finished, and test questions are for the end; --split valid "
+            "scores it on others"
+        )
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
     missing_files = [task for task in SWAPS if task not in corpus.stories]
@@ -59,23 +82,10 @@ def evaluate(
     except UserError as error:
         raise UserError(f"{directory or GENERATED} does not fit this model: {error}") from error
     questions = sum(scores.asked.values())
+    per_task = task_errors(scores)
+    new_names = evaluator.new_names(corpus.combinations) if corpus.combinations else None
+    swapped = evaluator.swapped_names(corpus.split(split)) if swap_names else None
 
-    key = f"{split}_error"
-    result: dict[str, Any] = {
-        "task": config.task,
-        "seed": config.seed,
-        "preset": config.preset,
-        "data": corpus.name,
-        "split": split,
-        key: round(scores.error, 4),
-        "per_task": {task: {key: round(err, 4)} for task, err in scores.errors.items()},
-        "questions": questions,
-        "data_sha256": corpus.sha256,
-    }
-    if corpus.combinations:
-        result["new_names"] = evaluator.new_names(corpus.combinations)
-    if swap_names:
-        result["swapped_names"] = evaluator.swapped_names(corpus.split(split))
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
         console.print(f"It was trained on {config.data}; give --data to score it there.")
@@ -83,11 +93,41 @@ def evaluate(
         console.print(f"without tasks that it was not trained on: {', '.join(others)}")
     for task, lack in corpus.missing_files.items():
         console.print(f"without task {task}: {lack}")
-    console.print(error_table({split: key}, result["per_task"], result))
-    if corpus.combinations:
-        console.print(new_names_table(result["new_names"]))
-    if swap_names:
-        console.print(swapped_names_table(result["swapped_names"]))
+    console.print(error_table(split, scores.error, per_task))
+    if new_names is not None:
+        console.print(new_names_table(new_names))
+    if swapped is not None:
+        console.print(swapped_names_table(swapped))
+    if own and split == "test":
+        console.print(_record_test(there, config, directory))
     if json:
-        print_json(result)
+        document: dict[str, Any] = {
+            "task": config.task,
+            "seed": config.seed,
+            "preset": config.preset,
+            "data": corpus.name,
+            "split": split,
+            "error": percent(scores.error),
+            "per_task": to_builtins(per_task),
+            "questions": questions,
+            "data_sha256": corpus.sha256,
+        }
+        if new_names is not None:
+            document["new_names"] = to_builtins(new_names)
+        if swapped is not None:
+            document["swapped_names"] = to_builtins(swapped)
+        print_json(document)
     return 0
+
+
+def _record_test(there: "RunDirectory", config: "RunConfig", directory: Path | None) -> str:
+    """Keep in the record of a run that its test questions were scored; what to say about it."""
+    from tpr_rnn.training.final_test import score_test
+
+    if (directory and str(directory.resolve())) != config.data:
+        return "Not recorded: these are not the stories that it was trained on."
+    before = there.record().test
+    if before is not None:
+        return f"Its test errors were recorded before: {before.when}, by {before.command}."
+    score_test(there.path, COMMAND)
+    return f"Recorded in {there.path / 'result.json'}, with the time and this command."

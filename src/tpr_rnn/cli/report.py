@@ -9,26 +9,31 @@ from tpr_rnn.errors import UserError
 
 
 def report(
-    *directories: Annotated[Path, Parameter(help="Directories with runs in them.")],
+    *places: Annotated[
+        Path, Parameter(help="Directories with runs in them, or files of records (.jsonl).")
+    ],
     out: Annotated[
-        Path | None, Parameter(help="Directory for the report; else `report` in the first one.")
+        Path | None,
+        Parameter(help="Directory for the report; else `report` in, or beside, the first one."),
     ] = None,
 ) -> int:
-    """Write tables (Markdown, CSV, LaTeX) and figures of all runs below some directories."""
+    """Write tables (Markdown, CSV, LaTeX) and figures from the records of runs."""
     from tpr_rnn.cli.console import Console
     from tpr_rnn.report.write import write_report
 
-    if not directories:
-        raise UserError("which runs? give one directory or more, such as runs/single-task")
-    out = out or directories[0] / "report"
-    written = write_report(directories, out)
+    if not places:
+        raise UserError(
+            "which runs? give a directory such as runs/single-task, or a file such as "
+            "results/records/single-task.jsonl"
+        )
+    first = places[0]
+    out = out or (first if first.is_dir() else first.parent) / "report"
+    written = write_report(places, out)
     console = Console()
     for section in written.sections:
         console.print(f"{section.title}\n" + "\n".join(f"  {line}" for line in section.headlines))
-    for path in written.left_out:
-        console.print(f"left out, for it belongs to none of these experiments: {path}")
-    for path, reason in written.without_record.items():
-        console.print(f"left out, for {reason}: {path}")
+    for place, reason in written.left_out.items():
+        console.print(f"left out, for {reason}: {place}")
     pages = ", ".join(path.name for path in written.files if path.suffix == ".md")
     console.print(f"Saved in {out}: {pages} and {len(written.files)} files in all")
     return 0

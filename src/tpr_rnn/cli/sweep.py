@@ -4,7 +4,7 @@ import os
 import shlex
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -29,7 +29,8 @@ def sweep(
     name: Annotated[
         str,
         Parameter(
-            help="single-task, ablation, all-tasks, changes, systematic or systematic-valid."
+            help="single-task, ablation, all-tasks, recipe-ablation, systematic or "
+            "systematic-valid."
         ),
     ],
     *,
@@ -51,18 +52,22 @@ def sweep(
 ) -> int:
     """Train every model of an experiment; finished runs are skipped, interrupted ones go on.
 
+    When all runs are finished, their test questions are scored, and their records gathered in one
+    file.
     A task that lacks its training file alone is trained on generated stories, and says so.
     """
     from tpr_rnn.cli.sweep_view import SweepView
+    from tpr_rnn.evaluation.record import as_json
     from tpr_rnn.experiments.catalogue import find_experiment
     from tpr_rnn.experiments.grid import Request
+    from tpr_rnn.experiments.last_step import gather_records, score_tests
     from tpr_rnn.experiments.launcher import launch
     from tpr_rnn.training.presets import DEFAULT
 
     experiment = find_experiment(name)
     if seeds < 1:
         raise UserError(f"--seeds must be 1 or more, not {seeds}")
-    chosen = {} if tasks is None else {"tasks": _parse_tasks(tasks, name)}
+    chosen: dict[str, Any] = {} if tasks is None else {"tasks": _parse_tasks(tasks, name)}
     directory = data_directory(data)
     out = out or Path("runs") / name
     workers = _cores() if workers is None else workers
@@ -83,8 +88,17 @@ def sweep(
     ):
         for event in events:
             view.show(event)
+        finished = not (view.left or view.failed)
+        if finished:
+            view.testing()
+            for tested in score_tests(jobs, f"tpr-rnn sweep {name}", stop=lambda: bool(received)):
+                view.show(tested)
+            finished = not received
+    records = out / f"{name}.jsonl"
+    if finished:
+        gather_records(jobs, records)
     where = shlex.quote(str(out))
-    if view.left:
+    if view.left or received:
         options = [f"--seeds {seeds}", f"--first-seed {first_seed}", f"--workers {workers}"]
         options += [] if tasks is None else [f"--tasks {shlex.quote(tasks)}"]
         options += [] if directory is None else [f"--data {shlex.quote(str(directory))}"]
@@ -93,16 +107,16 @@ def sweep(
         options += ["--json"] if json else []
         view.interrupted(f"{command()} sweep {name} {' '.join(options)} --out {where}")
         return INTERRUPTED
-    view.done(f"{command()} report {where}")
+    view.done(f"{command()} report {shlex.quote(str(records))}")
     if json:
         places = [job.directory for job in jobs]
-        records = [view.results[place] for place in places if place in view.results]
+        there = [as_json(view.records[place]) for place in places if place in view.records]
         failed = [
             {"directory": str(place), "problem": view.failed[place].problem}
             for place in places
             if place in view.failed
         ]
-        print_json({"sweep": name, "records": records, "failed": failed})
+        print_json({"sweep": name, "records": there, "failed": failed})
     return SOME_FAILED if view.failed else 0
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
 from tpr_rnn.cli.console import Console
+from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.forecast import Forecast
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.worker import (
@@ -21,6 +21,7 @@ from tpr_rnn.experiments.worker import (
     Failed,
     Finished,
     Progressed,
+    Tested,
 )
 from tpr_rnn.times import duration
 
@@ -29,12 +30,12 @@ LINE_SECONDS = 60.0
 
 
 class SweepView:
-    """Shows one experiment from start to end. Errors are on validation: test is for the report."""
+    """Shows one experiment from start to end. Errors are on validation; test is for the report."""
 
     def __init__(self, name: str, jobs: Sequence[Job], workers: int, to_stderr: bool) -> None:
         self.name, self.jobs, self.workers = name, jobs, workers
         self.console = Console(to_stderr=to_stderr)
-        self.results: dict[Path, dict[str, Any]] = {}
+        self.records: dict[Path, RunRecord] = {}
         self.failed: dict[Path, Failed] = {}
         self._waiting = {job.directory: job for job in jobs}
         self._running: dict[Path, Progressed | Began] = {}
@@ -45,7 +46,7 @@ class SweepView:
     @property
     def left(self) -> bool:
         """Whether there are runs that have neither a result nor a failure."""
-        return len(self.results) + len(self.failed) < len(self.jobs)
+        return len(self.records) + len(self.failed) < len(self.jobs)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -73,14 +74,16 @@ class SweepView:
             self._say_running()
             return
         self._running.pop(where, None)
-        if isinstance(event, Finished):
-            result = event.result
-            self.results[where] = result
-            self._forecast.learn(event.job, result["seconds"])
+        if isinstance(event, Tested):
+            self.records[where] = event.record
+        elif isinstance(event, Finished):
+            record = event.record
+            self.records[where] = record
+            self._forecast.learn(event.job, record.seconds)
             if event.before:
                 self._found += 1
             else:
-                self._say(event.job, f"valid {result['valid_error']:.2f} %", result["seconds"])
+                self._say(event.job, f"valid {record.valid.error:.2f} %", record.seconds)
         elif isinstance(event, Failed):
             self.failed[where] = event
             self._say(event.job, f"FAILED: {event.problem.strip().splitlines()[-1]}")
@@ -91,29 +94,38 @@ class SweepView:
         """After Ctrl-C: how far it is, and how to go on."""
         self._say_found()
         self.console.print(
-            f"Interrupted with {len(self.results)} of {len(self.jobs)} runs finished; everything "
+            f"Interrupted with {len(self.records)} of {len(self.jobs)} runs finished; everything "
             f"is saved. To go on:\n  {resume_command}"
         )
+
+    def testing(self) -> None:
+        """The last step: all runs are finished."""
+        left = sum(record.test is None for record in self.records.values())
+        if left:
+            self.console.print(f"all runs are finished: scoring the test questions of {left}")
 
     def done(self, report_command: str) -> None:
         """After the last run: what came of all of them, and what to type next."""
         self._say_found()
         self.console.print(self._summary())
-        seconds = sum(result["seconds"] for result in self.results.values())
+        seconds = sum(record.seconds for record in self.records.values())
         self.console.print(
-            f"{len(self.results)} of {len(self.jobs)} runs finished, in {duration(seconds)} of "
+            f"{len(self.records)} of {len(self.jobs)} runs finished, in {duration(seconds)} of "
             "computing."
         )
         for failure in self.failed.values():
             self.console.print(f"FAILED {failure.job.name}: {failure.job.directory / FAILURE}")
             self.console.print(f"  {failure.problem.strip().splitlines()[-1]}")
         if self.failed:
-            self.console.print("The same command tries failed runs again.")
-        if self.results:
+            self.console.print(
+                "The same command tries failed runs again; test questions are scored when all "
+                "runs are finished."
+            )
+        else:
             self.console.print(f"Next:\n  {report_command}")
 
     def _say(self, job: Job, text: str, seconds: float | None = None) -> None:
-        parts = [f"{len(self.results) + len(self.failed)}/{len(self.jobs)}", job.name, text]
+        parts = [f"{len(self.records) + len(self.failed)}/{len(self.jobs)}", job.name, text]
         if seconds is not None:
             parts.append(duration(seconds))
         if not self.console.is_terminal:
@@ -158,9 +170,7 @@ class SweepView:
             table.add_column(heading, justify="right")
         for variant in dict.fromkeys(job.variant for job in self.jobs):
             places = [job.directory for job in self.jobs if job.variant == variant]
-            errors = [
-                self.results[place]["valid_error"] for place in places if place in self.results
-            ]
+            errors = [self.records[place].valid.error for place in places if place in self.records]
             table.add_row(
                 variant,
                 str(len(places)),

@@ -3,7 +3,7 @@
 import shlex
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -22,6 +22,7 @@ from tpr_rnn.cli.options import (
 from tpr_rnn.errors import UserError
 
 if TYPE_CHECKING:
+    from tpr_rnn.evaluation.record import RunRecord
     from tpr_rnn.training.run_config import RunConfig
 
 
@@ -56,7 +57,7 @@ def train(
     device: Annotated[str | None, Parameter(help="cpu (if absent), cuda, cuda:1, ...")] = None,
     json: JsonOption = False,
 ) -> int:
-    """Train a model on bAbI stories and score it on the test questions."""
+    """Train a model on bAbI stories and score it on the validation questions."""
     from tpr_rnn.cli.training_view import TrainingView
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_config import RunConfig
@@ -97,8 +98,8 @@ def train(
         if config is not None:
             _check_same(config, RunConfig.of(directory), directory)
         if there.finished:
-            view.finished_before(there.result())
-            return _print(there.result(), json)
+            view.finished_before(there.record())
+            return _print(there.record(), json)
         view.preparing()
         run = Run.resume(directory)
     elif config is not None:
@@ -117,9 +118,9 @@ def train(
     if not run.ended:
         view.interrupted(run, _resume_command(directory) + (" --json" if json else ""))
         return INTERRUPTED
-    result = run.finish()
-    view.result(run, result)
-    return _print(result, json)
+    record = run.finish()
+    view.finished(run, record)
+    return _print(record, json)
 
 
 def _config(
@@ -169,7 +170,9 @@ def _resume_command(directory: Path) -> str:
     return f"{command()} train --out {shlex.quote(str(directory))} --resume"
 
 
-def _print(result: dict[str, Any], json: bool) -> int:
+def _print(record: "RunRecord", json: bool) -> int:
+    from tpr_rnn.evaluation.record import as_json
+
     if json:
-        print_json(result)
+        print_json(as_json(record))
     return 0

@@ -56,6 +56,10 @@ class Corpus:
         for stories in self.combinations.values():
             yield from stories
 
+    def questions(self, split: str) -> int:
+        """How many questions a split has."""
+        return sum(len(story.questions) for told in self.split(split).values() for story in told)
+
     def split(self, name: str) -> dict[str, list[Story]]:
         """One split of every task."""
         return {task: splits[name] for task, splits in self.stories.items()}

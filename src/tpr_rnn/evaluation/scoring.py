@@ -9,6 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import evaluation_batches
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, Encoded
+from tpr_rnn.evaluation.record import TaskError
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,16 @@ class Scores:
         """Wrong answers in percent of all questions, whatever their task."""
         wrong = sum(error * self.asked[task] for task, error in self.errors.items())
         return wrong / sum(self.asked.values())
+
+
+def percent(number: float) -> float:
+    """As a record has it."""
+    return round(number, 4)
+
+
+def task_errors(scores: Scores) -> dict[str, TaskError]:
+    """The errors by task, as a record has them."""
+    return {task: TaskError(error=percent(error)) for task, error in scores.errors.items()}
 
 
 @torch.no_grad()

@@ -1,6 +1,7 @@
 """The experiments by name."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from tpr_rnn.errors import UserError, quoted
@@ -27,4 +28,4 @@ def find_experiment(name: str) -> Callable[[Request], list[Job]]:
     """The experiment of that name: what is asked of it -> its runs."""
     if name not in EXPERIMENTS:
         raise UserError(f"unknown experiment {quoted(name)}; there are {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[name]
+    return lambda request: EXPERIMENTS[name](replace(request, experiment=name))

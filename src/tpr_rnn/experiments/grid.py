@@ -16,8 +16,11 @@ class Job:
 
     config: RunConfig
     directory: Path
-    variant: str
-    """What distinguishes it from runs with the same task and seed: its column in a table."""
+
+    @property
+    def variant(self) -> str:
+        """What distinguishes it from runs with the same task and seed: its column in a table."""
+        return self.config.variant or self.config.preset
 
     @property
     def name(self) -> str:
@@ -37,6 +40,8 @@ class Request:
     data: Path | None = None
     """Directory of bAbI files; None: generated stories."""
     preset: str = DEFAULT
+    experiment: str | None = None
+    """Its name; None: that of which such runs are usually."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Changes to the preset, as text."""
 
@@ -62,6 +67,7 @@ class Request:
 
     def _job(self, task: str, seed: int, variant: str, changes: Mapping[str, str]) -> Job:
         name = preset_name(self.preset, task)
+        variant = variant or name
         config = RunConfig(
             task=task,
             seed=seed,
@@ -69,7 +75,8 @@ class Request:
             settings=preset(name).with_settings({**self.settings, **changes}),
             data=None if self.data is None else str(self.data.resolve()),
             substitute_missing=True,
+            experiment=self.experiment,
+            variant=variant,
         )
-        variant = variant or name
         place = self.out / variant / f"task-{task}" if task.isdigit() else self.out / variant
-        return Job(config, place / f"seed-{seed}", variant)
+        return Job(config, place / f"seed-{seed}")

@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.experiments.finished import results_there
+from tpr_rnn.evaluation.record import RunRecord
+from tpr_rnn.experiments.finished import records_there
 from tpr_rnn.experiments.forecast import typical
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.worker import (
@@ -41,12 +41,12 @@ def launch(
         raise UserError(f"--workers must be 1 or more, not {workers}")
     for job in jobs:
         make_directory(job.directory.parent)
-    return _launch(jobs, results_there(jobs), workers, stop)
+    return _launch(jobs, records_there(jobs), workers, stop)
 
 
 def _launch(
     jobs: Sequence[Job],
-    there: Mapping[Path, dict[str, Any]],
+    there: Mapping[Path, RunRecord],
     workers: int,
     stop: Callable[[], bool],
 ) -> Generator[Event, None, None]:

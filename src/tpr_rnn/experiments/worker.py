@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any
 
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.files import write_atomically
 
@@ -44,12 +44,20 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Finished:
-    """A job has a result."""
+    """A job has a record."""
 
     job: Job
-    result: dict[str, Any]
+    record: RunRecord
     before: bool = False
     """Whether it was there already."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The test questions of a finished job are scored too."""
+
+    job: Job
+    record: RunRecord
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class Interrupted:
     job: Job
 
 
-Event = Began | Progressed | Finished | Failed | Interrupted
+Event = Began | Progressed | Finished | Tested | Failed | Interrupted
 
 
 def work(connection: Connection) -> None:
@@ -137,6 +145,6 @@ def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> E
         tell(Progressed(job, step / steps, epoch, epochs, valid_error, run.elapsed.seconds))
     if not run.ended:
         return Interrupted(job)
-    result = run.finish()
+    record = run.finish()
     (job.directory / FAILURE).unlink(missing_ok=True)
-    return Finished(job, result)
+    return Finished(job, record)

@@ -21,30 +21,12 @@ from tpr_rnn.report.section import (
     Section,
     counted,
     data_note,
-    filled_note,
     missing_note,
     settings_table,
+    substituted_note,
 )
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
-
-
-def belongs(record: Record, records: Sequence[Record]) -> bool:
-    """Whether a record is of an ablation.
-
-    With the whole memory it is if there are runs, with otherwise the same settings and the same
-    seed, that lack an operation.
-    """
-    if not record.task.isdigit() or record.operations not in VARIANTS.values():
-        return False
-    return any(
-        other.task.isdigit()
-        and other.operations in VARIANTS.values()
-        and other.operations != OPERATIONS
-        and (other.seed, other.preset, other.data, other.settings)
-        == (record.seed, record.preset, record.data, record.settings)
-        for other in records
-    )
 
 
 class _Variants:
@@ -54,10 +36,9 @@ class _Variants:
         self.group, self.label, self.seeds = group, group.label, group.seeds
         self.errors = {
             variant: {
-                task: [_error(group, task, seed, operations) for seed in self.seeds]
-                for task in TASKS
+                task: [_error(group, task, seed, variant) for seed in self.seeds] for task in TASKS
             }
-            for variant, operations in VARIANTS.items()
+            for variant in VARIANTS
         }
         self.spreads: dict[str, dict[str, Spread | None]] = {
             variant: {task: spread(errors) for task, errors in tasks.items()}
@@ -99,17 +80,17 @@ class _Variants:
         }
 
 
-def _error(group: Group, task: str, seed: int, operations: tuple[str, ...]) -> float | None:
+def _error(group: Group, task: str, seed: int, variant: str) -> float | None:
     for record in group.records:
-        if (record.task, record.seed, record.operations) == (task, seed, operations):
+        if (record.run.task, record.run.seed, record.run.variant) == (task, seed, variant):
             return record.errors[task]
     return None
 
 
 def ablation(records: Sequence[Record]) -> Section:
     """The section about runs without some operation."""
-    groups = group_records(records)
-    note = filled_note(groups)
+    groups = group_records(records, apart_from="operations")
+    note = substituted_note(groups)
     letters = ", ".join(f"{SPECS[name].symbol}: {SPECS[name].title}" for name in OPERATIONS)
     parts: list[str | Table | Figure] = []
     headlines: list[str] = []
@@ -117,7 +98,7 @@ def ablation(records: Sequence[Record]) -> Section:
     for number, group in enumerate(groups):
         variants = _Variants(group)
         name = "ablation" if number == 0 else f"ablation-{number + 1}"
-        seconds = sum(record.cpu_seconds for record in group.records)
+        seconds = sum(record.run.cpu_seconds for record in group.records)
         failures = "; ".join(f"{variant} {variants.verdict(variant)}" for variant in VARIANTS)
         headlines.append(
             f"`{group.label}`, {counted(len(variants.seeds), 'seed')}: {failures}; "
@@ -161,7 +142,7 @@ def _failure_table(name: str, variants: _Variants, note: str) -> Table:
         )
     headings = ("operations", "mean error", "failed tasks", "the paper's")
     caption = f"Failed tasks (mean error over {FAILED_ABOVE:g} %), `{variants.label}` (Table 3)"
-    return Table(name, caption, headings, rows, note=note)
+    return Table(name, caption, headings, rows, note=note, in_paper=True)
 
 
 def _listed(tasks: Sequence[str]) -> str:

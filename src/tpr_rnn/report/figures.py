@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tpr_rnn.evaluation.record import CurvePoint
 from tpr_rnn.pictures import COLOURS
 from tpr_rnn.report.numbers import FAILED_ABOVE, TASKS
 from tpr_rnn.report.published import PAPER_HOURS, PAPER_STEPS
-from tpr_rnn.report.records import CurvePoint
 
 ERRORS_CAPTION = (
     "Test error of every run (dots) and their mean (bars), by task. The scale is linear up to "

@@ -1,126 +1,57 @@
-"""The records of runs, put together by their settings."""
+"""The runs of a report: each once, none on other stories, put together by their settings."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tpr_rnn.data.corpus import task_order
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import OPERATIONS
-from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
-from tpr_rnn.report.fields import has, number, percent, whole
-from tpr_rnn.training.compare import all_settings, setting_value
-from tpr_rnn.training.presets import PRESETS
+from tpr_rnn.evaluation.reading import find_records
+from tpr_rnn.evaluation.record import FinalErrors, RunRecord
+from tpr_rnn.models.registry import ARCHITECTURES
+from tpr_rnn.settings import setting_value
+from tpr_rnn.training.presets import PRESETS, Preset
 from tpr_rnn.training.progress import DIVERGED
-
-
-class CurvePoint(NamedTuple):
-    """An evaluation of a run, as a learning curve has it."""
-
-    step: int
-    cpu_seconds: float
-    valid_error: float
-
-
-class NewName(NamedTuple):
-    """What became of a new name in a task, in percent."""
-
-    name: str
-    task: str
-    trained: bool
-    accuracy: float
-    asked_accuracy: float
-    """Of the questions about the name itself."""
-
-
-class SwappedNames(NamedTuple):
-    """Errors in percent with the names as they are, and with names from other tasks."""
-
-    plain_error: float
-    swapped_error: float
-    per_task: Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a report needs of one run."""
+    """A run whose test questions were scored."""
 
-    path: Path
-    """Its result.json."""
-    task: str
-    seed: int
-    preset: str
-    architecture: str
-    data: str
-    data_sha256: str
-    operations: tuple[str, ...]
-    """Of the memory; none where there is no memory."""
+    place: str
+    """Where its record was found."""
+    run: RunRecord
+    test: FinalErrors
     settings: Mapping[str, Any]
-    """Every setting of model and training but the operations."""
-    errors: Mapping[str, float]
-    """Test errors in percent, by task."""
-    valid_error: float
-    valid_loss: float
-    steps: int
-    cpu_seconds: float
-    """Of the processor; records that are older than it have those on the clock."""
-    substituted: Mapping[str, str]
-    stopped: str | None = None
-    """Why it ended before its last step, if it did."""
-    new_names: tuple[NewName, ...] = ()
-    swapped_names: SwappedNames | None = None
-    """None where the run has not been put to that test."""
+    """Every setting of model and training."""
 
     @property
-    def whole(self) -> bool:
-        """Whether the model lacks none of the memory's operations, if it has a memory at all."""
-        return self.architecture != TPR_RNN or self.operations == OPERATIONS
+    def errors(self) -> dict[str, float]:
+        """Test errors in percent, by task."""
+        return {task: each.error for task, each in self.test.per_task.items()}
 
     @property
     def diverged(self) -> bool:
         """Whether it ended because its loss was no longer a number."""
-        return self.stopped is not None and self.stopped.startswith(DIVERGED)
-
-    @property
-    def rank(self) -> tuple[float, float, int]:
-        """The least is the best by validation: error, then loss, then seed."""
-        return self.valid_error, self.valid_loss, self.seed
+        return self.run.stopped is not None and self.run.stopped.startswith(DIVERGED)
 
     def changed(self) -> dict[str, tuple[Any, Any]]:
         """The settings that are not those of its preset, as they are and as the preset has them."""
-        if self.preset not in PRESETS:
+        if self.run.preset not in PRESETS:
             return {}
-        usual = all_settings(PRESETS[self.preset])
+        usual = PRESETS[self.run.preset].all_settings()
         return {
             name: (value, usual.get(name))
             for name, value in self.settings.items()
             if usual.get(name) != value
         }
 
-    def curve(self) -> list[CurvePoint]:
-        """Steps, seconds of the processor and validation errors; empty if none were kept."""
-        path = self.path.parent / "metrics.jsonl"
-        if not path.exists():
-            return []
-        points: list[CurvePoint] = []
-        for line, content in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
-            try:
-                point = _curve_point(json.loads(content))
-                if points and point.step <= points[-1].step:
-                    raise ValueError(f"step {point.step} comes after step {points[-1].step}")
-            except ValueError as error:
-                raise UserError(
-                    f"{path}:{line}: no line of a learning curve ({error}); mend or remove it"
-                ) from error
-            points.append(point)
-        return points
-
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in task, seed and operations alone."""
+    """Runs that differ in task and seed alone."""
 
     label: str
     records: tuple[Record, ...]
@@ -133,30 +64,68 @@ class Group:
     @property
     def system(self) -> str:
         """The kind of model, and the label."""
-        return f"{ARCHITECTURES[self.first.architecture].title} (`{self.label}`)"
+        return f"{ARCHITECTURES[self.first.run.architecture].title} (`{self.label}`)"
 
     @property
     def seeds(self) -> list[int]:
         """All seeds that any of them has."""
-        return sorted({record.seed for record in self.records})
+        return sorted({record.run.seed for record in self.records})
 
     def find(self, task: str, seed: int) -> Record | None:
         """The run of a task and a seed, if there is one."""
         for record in self.records:
-            if (record.task, record.seed) == (task, seed):
+            if (record.run.task, record.run.seed) == (task, seed):
                 return record
         return None
 
 
-def group_records(records: Sequence[Record]) -> list[Group]:
-    """Records of the same preset, settings and data together, ours before the paper's."""
+def read_records(places: Sequence[Path]) -> tuple[list[Record], dict[str, str]]:
+    """The runs in some files and directories, and those that cannot be shown, with the reason.
+
+    A run that is there twice counts once.
+    """
+    chosen: dict[tuple[Any, ...], Record] = {}
+    stories: dict[tuple[Any, ...], Record] = {}
+    left_out: dict[str, str] = {}
+    for place, run in find_records(places):
+        if run.test is None:
+            left_out[place] = "its test questions are not scored yet"
+            continue
+        try:
+            settings = Preset.of_record(run).all_settings()
+        except UserError as error:
+            raise UserError(f"{place}: not the record of a run ({error})") from error
+        record = Record(place, run, run.test, settings)
+        kind = (run.experiment, run.variant, *kind_of(record))
+        twin = chosen.setdefault((*kind, run.task, run.seed), record)
+        if (twin.errors, twin.run.rank) != (record.errors, record.run.rank):
+            raise UserError(
+                f"{twin.place} and {place} have the same settings and seed, and other errors; "
+                "leave out one of them"
+            )
+        other = stories.setdefault((*kind, run.task), record)
+        if other.run.data_sha256 != run.data_sha256:
+            raise UserError(
+                f"{other.place} and {place} are runs of the same kind on different stories; "
+                "leave out one of them"
+            )
+    return list(chosen.values()), left_out
+
+
+def group_records(records: Sequence[Record], apart_from: str = "") -> list[Group]:
+    """Records of the same preset, settings and data together, ours before the paper's.
+
+    Args:
+        records: the records of one experiment.
+        apart_from: a setting in which members of a group may differ.
+    """
     kinds: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
-        kinds.setdefault(kind_of(record), []).append(record)
+        kinds.setdefault(kind_of(record, apart_from), []).append(record)
     groups = [
         Group(
-            _label(members[0], [other[0] for other in kinds.values()]),
-            tuple(sorted(members, key=lambda record: (task_order(record.task), record.seed))),
+            _label(members[0], [other[0] for other in kinds.values()], apart_from),
+            tuple(sorted(members, key=lambda each: (task_order(each.run.task), each.run.seed))),
         )
         for members in kinds.values()
     ]
@@ -164,42 +133,35 @@ def group_records(records: Sequence[Record]) -> list[Group]:
     ours_first = [*ours, *(name for name in PRESETS if name not in ours)]
 
     def order(group: Group) -> tuple[int, str]:
-        name = group.first.preset
+        name = group.first.run.preset
         return ours_first.index(name) if name in ours_first else len(ours_first), group.label
 
     return sorted(groups, key=order)
 
 
-def kind_of(record: Record) -> tuple[str, str, str]:
+def kind_of(record: Record, apart_from: str = "") -> tuple[str, str, str]:
     """What records of a group have in common."""
-    return record.preset, record.data, json.dumps(dict(record.settings), sort_keys=True)
+    settings = {name: value for name, value in record.settings.items() if name != apart_from}
+    return record.run.preset, record.run.data, json.dumps(settings, sort_keys=True)
 
 
-def _label(record: Record, all_kinds: Sequence[Record]) -> str:
+def _label(record: Record, all_kinds: Sequence[Record], apart_from: str) -> str:
     """The preset, and what distinguishes the record from others of the same preset.
 
     A setting that is as the preset has it needs no words; where others are not, and the same in
     all records, it says so, for a changed preset is not the preset.
     """
-    others = [other for other in all_kinds if other.preset == record.preset]
-    changed = {name: now for name, (now, _) in record.changed().items()}
+    others = [other for other in all_kinds if other.run.preset == record.run.preset]
+    changed = {name: now for name, (now, _) in record.changed().items() if name != apart_from}
     telling = [
         name
         for name, value in changed.items()
         if any(other.settings.get(name) != value for other in others)
     ]
-    parts = [record.preset]
-    if len({other.data for other in others}) > 1:
-        parts.append(record.data)
+    parts = [record.run.preset]
+    if len({other.run.data for other in others}) > 1:
+        parts.append(record.run.data)
     parts += [f"{name} {setting_value(changed[name])}" for name in telling]
     if len(telling) < len(changed):
         parts.append("changed")
     return ", ".join(parts)
-
-
-def _curve_point(content: Any) -> CurvePoint:
-    # Lines that are older than the count of the processor's time have that of the clock.
-    seconds = "cpu_seconds" if has(content, "cpu_seconds") else "seconds"
-    return CurvePoint(
-        whole(content, "step"), number(content, seconds), percent(content, "valid_error")
-    )

@@ -30,6 +30,8 @@ class Runs:
         self.means = [mean_of_all(each) for each in self.of_seed]
         self.failures = [failed(each) for each in self.of_seed]
         self.mean, self.failed = spread(self.means), spread(self.failures)
+        self.doubt = ""
+        """What must be said of the best by validation, in brackets."""
 
     def missing(self) -> dict[str, list[int]]:
         """Task -> seeds without a run."""
@@ -59,5 +61,5 @@ class Runs:
         if self.failed is not None:
             text += f", {self.failed.mean:.1f} failed tasks a seed"
         if self.mean_of_best is not None:
-            text += f", best by validation {two_places(self.mean_of_best)} %"
+            text += f", best by validation {two_places(self.mean_of_best)} %{self.doubt}"
         return f"{text}; {cost}"

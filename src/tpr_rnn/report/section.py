@@ -9,7 +9,7 @@ from tpr_rnn.report.numbers import Spread
 from tpr_rnn.report.published import Published
 from tpr_rnn.report.records import Group
 from tpr_rnn.report.table import Cell, Table
-from tpr_rnn.training.compare import all_settings, setting_value
+from tpr_rnn.settings import setting_value
 from tpr_rnn.training.presets import preset
 
 
@@ -40,21 +40,23 @@ def peers_table(
     ours: Sequence[Sequence[Cell]],
     peers: Sequence[Published],
     note: str,
+    in_paper: bool = False,
 ) -> Table:
     """Our rows (system, error, best, failed tasks, source) above those of others."""
     headings = ("system", "error", "best", "failed tasks", "source")
     rows: list[Sequence[Cell]] = [*ours]
     for peer in peers:
-        average = "" if peer.mean is None else Spread(peer.mean, peer.deviation)
+        average: Cell = peer.mean or ""
+        if isinstance(peer.mean, float):
+            average = Spread(peer.mean, peer.deviation)
         numbers = ["" if number is None else f"{number:g}" for number in (peer.best, peer.failed)]
         rows.append([peer.system, average, *numbers, peer.source])
-    return Table(name, caption, headings, rows, note=note)
+    return Table(name, caption, headings, rows, note=note, in_paper=in_paper)
 
 
 def settings_table(name: str, groups: Sequence[Group], paper: str) -> Table:
     """The settings in which any group differs from a preset of the paper."""
-    papers = all_settings(preset(paper))
-    del papers["operations"]  # they have tables of their own
+    papers = preset(paper).all_settings()
     others = [group for group in groups if group.first.settings != papers]
     names = dict.fromkeys([*papers, *(name for group in others for name in group.first.settings)])
     different = {
@@ -89,17 +91,19 @@ def _changes_note(groups: Sequence[Group]) -> str:
             for name, (now, usual) in group.first.changed().items()
         )
         if changes:
-            notes.append(f"`{group.label}` is the preset `{group.first.preset}` with {changes}.")
+            notes.append(
+                f"`{group.label}` is the preset `{group.first.run.preset}` with {changes}."
+            )
     return " ".join(notes)
 
 
-def filled_note(groups: Sequence[Group]) -> str:
+def substituted_note(groups: Sequence[Group]) -> str:
     """What tasks without a training file were trained on: every table of results must say it."""
     said = {
         (task, sentence)
         for group in groups
         for record in group.records
-        for task, sentence in record.substituted.items()
+        for task, sentence in record.run.substituted.items()
     }
     in_order = sorted(said, key=lambda each: (task_order(each[0]), each[1]))
     return " ".join(f"Task {task} was trained on other stories, {text}." for task, text in in_order)
@@ -107,7 +111,7 @@ def filled_note(groups: Sequence[Group]) -> str:
 
 def data_note(groups: Sequence[Group]) -> str:
     """Where the stories come from."""
-    return "\n".join(f"- `{group.label}`: `{group.first.data}`" for group in groups)
+    return "\n".join(f"- `{group.label}`: `{group.first.run.data}`" for group in groups)
 
 
 def missing_note(missing: Mapping[str, Mapping[str, Sequence[int]]]) -> str:

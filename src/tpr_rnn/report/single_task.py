@@ -12,6 +12,7 @@ from tpr_rnn.report.numbers import (
     failed,
     mean_of_all,
     spread,
+    two_places,
 )
 from tpr_rnn.report.published import (
     PAPER_SINGLE,
@@ -28,18 +29,13 @@ from tpr_rnn.report.section import (
     Section,
     counted,
     data_note,
-    filled_note,
     missing_note,
     peers_table,
     settings_table,
+    substituted_note,
 )
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
-
-
-def belongs(record: Record) -> bool:
-    """Whether a record is of a single-task run with the whole memory."""
-    return record.task.isdigit() and record.whole
 
 
 class _Runs(Runs):
@@ -48,20 +44,31 @@ class _Runs(Runs):
     def __init__(self, group: Group) -> None:
         errors: dict[str, list[float | None]] = {}
         self.best: dict[str, float | None] = {}
+        unlucky: list[float | None] = []
+        least: list[float | None] = []
         for task in TASKS:
             runs = [group.find(task, seed) for seed in group.seeds]
             errors[task] = [None if run is None else run.errors[task] for run in runs]
-            there = [run for run in runs if run is not None]
-            best = min(there, key=lambda run: run.rank, default=None)
-            self.best[task] = None if best is None else best.errors[task]
+            there = sorted((each for each in runs if each is not None), key=lambda r: r.run.rank)
+            tied = [each for each in there if each.run.valid.error == there[0].run.valid.error]
+            self.best[task] = there[0].errors[task] if there else None
+            unlucky.append(max((each.errors[task] for each in tied), default=None))
+            least.append(min((each.errors[task] for each in there), default=None))
         super().__init__(group, errors, mean_of_all(list(self.best.values())))
+        most, fewest = mean_of_all(unlucky), mean_of_all(least)
+        if most is not None and fewest is not None:
+            self.doubt = (
+                " (validation loss breaks ties of validation error; "
+                f"{two_places(most)} % if every tie went against us, "
+                f"{two_places(fewest)} % if the test chose)"
+            )
 
 
 def single_task(records: Sequence[Record]) -> Section:
     """The section about single-task runs."""
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
-    note = filled_note(groups)
+    note = substituted_note(groups)
     return Section(
         "single-task",
         "Single-task: a model for each task",
@@ -106,7 +113,7 @@ def single_task(records: Sequence[Record]) -> Section:
 
 def _headline(runs: _Runs) -> str:
     records = runs.group.records
-    seconds = sum(record.cpu_seconds for record in records)
+    seconds = sum(record.run.cpu_seconds for record in records)
     cost = f"{counted(len(records), 'run')} took {duration(seconds)} of one core"
     return runs.headline("no seed has all tasks yet", cost)
 
@@ -130,7 +137,9 @@ def _main_table(runs: Sequence[_Runs], note: str) -> Table:
     rows.append(["mean", *means, *_paper(PAPER_SINGLE_MEAN)])
     rows.append([f"failed (> {FAILED_ABOVE:g} %)", *failures, *_paper(PAPER_SINGLE_FAILED)])
     caption = "Test error in %, a model for each task (Table 2 of the paper)"
-    return Table("single-task", caption, tuple(headings), rows, summary_rows=2, note=note)
+    return Table(
+        "single-task", caption, tuple(headings), rows, summary_rows=2, note=note, in_paper=True
+    )
 
 
 def _paper(row: PaperRow) -> list[Cell]:
@@ -148,9 +157,9 @@ def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
                 for task, error in zip(TASKS, errors, strict=True)
                 if error is not None and error > FAILED_ABOVE
             ]
-            of_seed = [record for record in each.group.records if record.seed == seed]
-            diverged = [record.task for record in of_seed if record.diverged]
-            seconds = sum(record.cpu_seconds for record in of_seed)
+            of_seed = [record for record in each.group.records if record.run.seed == seed]
+            diverged = [record.run.task for record in of_seed if record.diverged]
+            seconds = sum(record.run.cpu_seconds for record in of_seed)
             tasks = sum(error is not None for error in errors)
             rows.append(
                 [

@@ -1,14 +1,15 @@
 """The paper's experiment on systematic generalisation: names that are new in a task."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from statistics import mean, stdev
 
-from tpr_rnn.data.corpus import task_order
 from tpr_rnn.data.systematic import PAIRS, PLANS
+from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import NewName
 from tpr_rnn.report.figures import draw_names, draw_pairs
 from tpr_rnn.report.numbers import CONVENTION, Spread, spread, two_places
-from tpr_rnn.report.records import Group, NewName, Record, group_records
+from tpr_rnn.report.records import Group, Record, group_records
 from tpr_rnn.report.section import Figure, Section, counted, data_note, settings_table
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
@@ -19,46 +20,39 @@ TITLES = {
 }
 
 
-def belongs(record: Record, plan: str) -> bool:
-    """Whether a record is of this experiment, or of its rehearsal."""
-    return record.task == plan
-
-
 class _Names:
     """The numbers of one group."""
 
     def __init__(self, group: Group) -> None:
         self.group = group
         self.label = group.label
-        new_names = group.first.new_names
-        self.tasks = sorted({each.task for each in new_names}, key=task_order)
+        self.found = [_new_names(record) for record in group.records]
+        per_name = self.found[0]
+        self.tasks = list(next(iter(per_name.values())))
         self.trained = {
-            name: [each.task for each in new_names if each.name == name and each.trained]
-            for name in dict.fromkeys(each.name for each in new_names)
+            name: [task for task, each in tasks.items() if each.trained]
+            for name, tasks in per_name.items()
         }
 
-    def accuracies(self, name: str, trained: bool, kind: str = "accuracy") -> list[float]:
-        """Each run's accuracy for a name, a mean over tasks: those it is trained in, or the others.
+    def accuracies(self, name: str, tasks: Collection[str], kind: str = "accuracy") -> list[float]:
+        """Each run's accuracy for a name, a mean over some tasks; none if there are no tasks."""
+        if not tasks:
+            return []
+        return [mean(getattr(found[name][task], kind) for task in tasks) for found in self.found]
 
-        Empty where there are no such tasks.
-        """
-        of_runs = [
-            [
-                getattr(each, kind)
-                for each in record.new_names
-                if each.name == name and each.trained == trained
-            ]
-            for record in self.group.records
-        ]
-        return [mean(each) for each in of_runs if each]
+    def untrained(self, name: str) -> list[str]:
+        """The tasks in which a name is new."""
+        return [task for task in self.tasks if task not in self.trained[name]]
 
     def pair(self, name: str, task: str) -> Spread | None:
         """The accuracy for a name in a task."""
-        return spread(self._find(record, name, task).accuracy for record in self.group.records)
+        return spread(found[name][task].accuracy for found in self.found)
 
-    @staticmethod
-    def _find(record: Record, name: str, task: str) -> NewName:
-        return next(each for each in record.new_names if (each.name, each.task) == (name, task))
+
+def _new_names(record: Record) -> dict[str, dict[str, NewName]]:
+    if record.run.new_names is None:
+        raise UserError(f"{record.place}: not the record of a run with new names")
+    return record.run.new_names.per_name
 
 
 def systematic(plan: str, records: Sequence[Record]) -> Section:
@@ -76,8 +70,8 @@ def systematic(plan: str, records: Sequence[Record]) -> Section:
                 series={
                     each.group.system: {
                         (name, len(tasks)): (
-                            each.accuracies(name, True),
-                            each.accuracies(name, False),
+                            each.accuracies(name, tasks),
+                            each.accuracies(name, each.untrained(name)),
                         )
                         for name, tasks in each.trained.items()
                     }
@@ -86,7 +80,8 @@ def systematic(plan: str, records: Sequence[Record]) -> Section:
             ),
         ),
     ]
-    for number, each in enumerate(names):
+    rehearsal = PLANS[plan].held_out
+    for number, each in enumerate([] if rehearsal else names):  # there, too many to look at
         suffix = "" if number == 0 else f"-{number + 1}"
         parts += [
             _pair_table(f"{plan}-pairs{suffix}", each),
@@ -104,7 +99,7 @@ def systematic(plan: str, records: Sequence[Record]) -> Section:
                 ),
             ),
         ]
-    source = "validation" if PLANS[plan].held_out else "test"
+    source = "validation" if rehearsal else "test"
     parts += [
         settings_table(f"{plan}-settings", groups, "paper-all"),
         "## Stories",
@@ -124,15 +119,17 @@ def _mean(numbers: Spread | None) -> float | None:
 
 
 def _headline(names: _Names) -> str:
-    seconds = max(record.cpu_seconds for record in names.group.records)
+    """The name that is trained everywhere against the one that is trained least, on equal tasks."""
+    seconds = max(record.run.cpu_seconds for record in names.group.records)
     first, *_, last = names.trained
-    known, new = names.accuracies(first, True), names.accuracies(last, False)
+    tasks = names.untrained(last)
+    known, new = names.accuracies(first, tasks), names.accuracies(last, tasks)
     less = [one - other for one, other in zip(known, new, strict=True)]
     return (
-        f"{names.group.system}, {counted(len(known), 'seed')}: accuracy {_shown(known)} % for "
-        f"{first}, trained in all tasks, and {_shown(new)} % for {last} in the tasks that it is "
-        f"not trained in ({len(names.tasks) - len(names.trained[last])} of {len(names.tasks)}): "
-        f"{_shown(less)} points less; a run took {duration(seconds)} of one core at most"
+        f"{names.group.system}, {counted(len(known), 'seed')}: on the {len(tasks)} tasks of "
+        f"{len(names.tasks)} that {last} is not trained in, accuracy {_shown(new)} % for {last} "
+        f"and {_shown(known)} % for {first}, who is trained in all: {_shown(less)} points less; "
+        f"a run took {duration(seconds)} of one core at most"
     )
 
 
@@ -147,8 +144,8 @@ def _names_table(plan: str, names: Sequence[_Names]) -> Table:
         for name, tasks in each.trained.items():
             cells: list[Cell] = []
             for kind in ("accuracy", "asked_accuracy"):
-                for trained in (True, False):
-                    found = each.accuracies(name, trained, kind)
+                for chosen in (tasks, each.untrained(name)):
+                    found = each.accuracies(name, chosen, kind)
                     cells.append(spread(found) if found else "")
             rows.append([each.group.system, name, f"{len(tasks)} of {len(each.tasks)}", *cells])
     kinds = ("trained", "untrained", "asked, trained", "asked, untrained")

@@ -27,6 +27,8 @@ class Table:
     """So many of the last rows sum up those above."""
     note: str = ""
     """What whoever sees the table alone must know."""
+    in_paper: bool = False
+    """Whether the paper has such a table: then it is also written for LaTeX."""
 
     def markdown(self) -> str:
         """The table with its caption above."""

@@ -1,18 +1,39 @@
 """A report on disk: for each experiment a page with its tables and figures."""
 
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
-from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError
-from tpr_rnn.pictures import pyplot, save
-from tpr_rnn.report import ablation, all_tasks, single_task, systematic
-from tpr_rnn.report.reading import read_records, runs_without_record
-from tpr_rnn.report.records import Record
+from tpr_rnn.experiments.worker import FAILURE
+from tpr_rnn.pictures import pyplot, save_picture
+from tpr_rnn.report.ablation import ablation
+from tpr_rnn.report.all_tasks import all_tasks
+from tpr_rnn.report.recipe_ablation import recipe_ablation
+from tpr_rnn.report.records import Record, read_records
 from tpr_rnn.report.section import Figure, Section
+from tpr_rnn.report.single_task import single_task
+from tpr_rnn.report.systematic import systematic
 from tpr_rnn.report.table import Table
+from tpr_rnn.report.train_on_generated import train_on_generated
+from tpr_rnn.training.run_directory import RunDirectory
+
+SECTIONS: Mapping[str, Callable[[Sequence[Record]], Section]] = MappingProxyType(
+    {
+        "single-task": single_task,
+        "ablation": ablation,
+        "all-tasks": partial(all_tasks, "all-tasks"),
+        "random-names": partial(all_tasks, "random-names"),
+        "recipe-ablation": recipe_ablation,
+        "systematic": partial(systematic, "systematic"),
+        "systematic-valid": partial(systematic, "systematic-valid"),
+        "train-on-generated": train_on_generated,
+    }
+)
+"""What is shown of an experiment, by its name."""
 
 
 @dataclass(frozen=True)
@@ -21,40 +42,43 @@ class Report:
 
     sections: Sequence[Section]
     files: Sequence[Path]
-    left_out: Sequence[Path]
-    """Records that belong to none of the experiments."""
-    without_record: Mapping[Path, str]
-    """Runs that have no record, and why."""
+    left_out: Mapping[str, str]
+    """Runs that are not shown, and why."""
 
 
-def write_report(directories: Sequence[Path], out: Path) -> Report:
-    """Read all records below some directories, and write what they say; the same bytes again."""
-    records = read_records(directories)
-    chosen: list[tuple[list[Record], Section]] = []
-    sections: list[tuple[Callable[[Sequence[Record]], Section], list[Record]]] = [
-        (single_task.single_task, list(filter(single_task.belongs, records))),
-        (ablation.ablation, [each for each in records if ablation.belongs(each, records)]),
-        (all_tasks.all_tasks, list(filter(all_tasks.belongs, records))),
-        *(
-            (
-                partial(systematic.systematic, plan),
-                [each for each in records if systematic.belongs(each, plan)],
-            )
-            for plan in PLANS
-        ),
+def write_report(places: Sequence[Path], out: Path) -> Report:
+    """Read the records of some files and directories, and write what they say.
+
+    The same records give the same bytes again.
+    """
+    records, left_out = read_records(places)
+    by_experiment: dict[str, list[Record]] = {}
+    for record in records:
+        by_experiment.setdefault(record.run.experiment, []).append(record)
+        if record.run.experiment not in SECTIONS:
+            left_out[record.place] = f"there is no report of '{record.run.experiment}'"
+    sections = [
+        make(by_experiment[name]) for name, make in SECTIONS.items() if name in by_experiment
     ]
-    for section, members in sections:
-        if members:
-            chosen.append((members, section(members)))
     try:
         out.mkdir(parents=True, exist_ok=True)
-        files = [path for _, section in chosen for path in _write(section, out)]
+        files = [path for section in sections for path in _write(section, out)]
     except OSError as error:
         raise UserError(f"{out}: cannot be written ({error.strerror})") from error
-    shown = {record.path for members, _ in chosen for record in members}
-    left_out = [record.path for record in records if record.path not in shown]
-    sections_written = [section for _, section in chosen]
-    return Report(sections_written, files, left_out, runs_without_record(directories))
+    return Report(sections, files, left_out | _runs_without_record(places))
+
+
+def _runs_without_record(places: Iterable[Path]) -> dict[str, str]:
+    """Every run below some directories that has no record, and why."""
+    reasons = {"config.json": "it is not finished", FAILURE: f"it failed ({FAILURE} says why)"}
+    found = {
+        path.parent: reason
+        for name, reason in reasons.items()
+        for place in places
+        if place.is_dir()
+        for path in place.rglob(name)
+    }
+    return {str(path): found[path] for path in sorted(found) if not RunDirectory(path).finished}
 
 
 def _write(section: Section, out: Path) -> list[Path]:
@@ -64,18 +88,29 @@ def _write(section: Section, out: Path) -> list[Path]:
     for part in section.parts:
         if isinstance(part, Table):
             page.append(part.markdown().rstrip("\n"))
-            for suffix, text in (("csv", part.csv()), ("tex", part.latex())):
-                files.append(_write_text(out / f"{part.name}.{suffix}", text))
+            files.append(_write_text(out / f"{part.name}.csv", part.csv()))
+            if part.in_paper:
+                files.append(_write_text(out / f"{part.name}.tex", part.latex()))
         elif isinstance(part, Figure):
             figure = part.draw(plot)
-            save(figure, out, part.name)
+            files.append(out / f"{part.name}.png")
+            save_picture(figure, files[-1])
             plot.close(figure)
-            files += [out / f"{part.name}.{suffix}" for suffix in ("png", "svg")]
-            page.append(f"![{part.caption}]({part.name}.png)\n\n{part.caption}")
+            page.append(f"![{part.name}]({part.name}.png)\n\n{part.caption}")
         else:
             page.append(part)
-    _write_text(files[0], "\n\n".join(page) + "\n")
+    _write_text(files[0], "\n".join(map(_wrapped, "\n\n".join(page).split("\n"))) + "\n")
     return files
+
+
+def _wrapped(line: str) -> str:
+    """A line of text in lines that fit an editor; a row of a table stays one."""
+    if line.startswith("|"):
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(
+        line, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _write_text(path: Path, text: str) -> Path:

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import TPR_RNN, find_architecture
 from tpr_rnn.settings import check_settings
@@ -62,6 +63,12 @@ class Preset:
                 raise UserError(f"unknown setting {quoted(name)}; {hint}")
         return Preset(architecture=architecture, model=model, recipe=replace(self.recipe, **recipe))
 
+    def all_settings(self) -> dict[str, Any]:
+        """Every setting of model and training by name, but for what comes from the data."""
+        model = asdict(self.config())
+        own = {name: value for name, value in model.items() if name not in FROM_DATA}
+        return {"architecture": self.architecture, **own, **asdict(self.recipe)}
+
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON values."""
         return {
@@ -69,6 +76,20 @@ class Preset:
             "model": dict(self.model),
             "recipe": asdict(self.recipe),
         }
+
+    @staticmethod
+    def of_record(record: RunRecord) -> "Preset":
+        """The settings of a run; one that is older than a setting had its default."""
+        model = {
+            name: value for name, value in record.settings.model.items() if name not in FROM_DATA
+        }
+        return Preset.from_json(
+            {
+                "architecture": record.architecture,
+                "model": model,
+                "recipe": record.settings.recipe,
+            }
+        )
 
     @staticmethod
     def from_json(settings: Mapping[str, Any]) -> "Preset":

@@ -1,24 +1,27 @@
-"""One run from stories to result: prepare, train, survive, score."""
+"""One run from stories to record: prepare, train, survive, score."""
 
-import platform
+import math
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import torch
 
 from tpr_rnn.data.corpus import Corpus
+from tpr_rnn.data.directory import SPLITS
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
-from tpr_rnn.data.swapped_names import SWAPS
+from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError, quoted
-from tpr_rnn.evaluation.probes import Evaluator
-from tpr_rnn.evaluation.scoring import Scores, score
+from tpr_rnn.evaluation.provenance import source, versions
+from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors
+from tpr_rnn.evaluation.scoring import Scores, percent, score, task_errors
+from tpr_rnn.memory import native
+from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.presets import DEFAULT, preset_name
@@ -36,6 +39,7 @@ class Run:
 
     def __init__(self, config: RunConfig, directory: Path, corpus: Corpus) -> None:
         self.config, self.corpus = config, corpus
+        self.source = source()  # now: the files may change while it runs
         self.directory = RunDirectory(directory)
         self.device = _find_device(config.device)
         recipe = config.settings.recipe
@@ -43,7 +47,7 @@ class Run:
         words = longest_sentence(corpus.all_stories())
         self.data = {
             split: encode(corpus.split(split), self.vocabulary, words, recipe.cap)
-            for split in ("train", "valid", "test")
+            for split in ("train", "valid")  # the test questions are for the end
         }
         model = config.settings.config(vocabulary_size=len(self.vocabulary), max_words=words)
         torch.set_num_threads(config.threads)
@@ -66,7 +70,11 @@ class Run:
                 "or choose another --out"
             )
         run = Run(config, directory, _load(config))
-        identity = {"tasks": list(run.corpus.stories)} | _origin(run.corpus)
+        identity = {
+            "tasks": list(run.corpus.stories),
+            "substituted": run.corpus.substituted,
+            "data_sha256": run.corpus.sha256,
+        }
         run.directory.begin(config.as_json() | identity)
         return run
 
@@ -101,7 +109,7 @@ class Run:
                         before.cpu_seconds + time.process_time() - cpu_start,
                     )
                     if isinstance(event, Evaluated):
-                        self._record(event)
+                        self._keep(event)
                     elif isinstance(event, Restarted):  # what came of NaN is not kept
                         self.directory.drop_metrics_after(self.trainer.progress.last_evaluation)
                     if time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -119,27 +127,17 @@ class Run:
         """Whether training has come to its end, planned or early."""
         return self.trainer.ended
 
-    def finish(self) -> dict[str, Any]:
-        """Score the best model on the test questions and write the result."""
+    def finish(self) -> RunRecord:
+        """Score the best model on the validation questions and write the record."""
         self.trainer.use_best()
         self._reader().save(self.directory.model)
         with _tiny_is_zero():
             valid = score(self.trainer.model, self.data["valid"], self.device)
-            test = score(self.trainer.model, self.data["test"], self.device)
-        result = self._result(valid, test) | self._generalisation()
-        self.directory.finish(result)
-        return result
+        record = self._record(valid)
+        self.directory.finish(record)
+        return record
 
-    def _generalisation(self) -> dict[str, Any]:
-        """How new names, or swapped ones, fare, where the run can tell."""
-        evaluator = Evaluator(self._reader(), self.config.settings.recipe.cap, self.device)
-        if self.corpus.combinations:
-            return {"new_names": evaluator.new_names(self.corpus.combinations)}
-        if set(SWAPS) <= set(self.corpus.stories):
-            return {"swapped_names": evaluator.swapped_names(self.corpus.split("test"))}
-        return {}
-
-    def _record(self, event: Evaluated) -> None:
+    def _keep(self, event: Evaluated) -> None:
         if event.best:
             self._reader().save(self.directory.model)
         self.directory.append_metrics(
@@ -163,46 +161,48 @@ class Run:
         most = max(cap.of(task) for task in self.corpus.stories)
         return Reader(self.trainer.model, self.vocabulary, most)
 
-    def _result(self, valid: Scores, test: Scores) -> dict[str, Any]:
-        config, progress = self.config, self.trainer.progress
-        model = asdict(self.trainer.config)
-        # Only a TPR-RNN has operations. As JSON has them: lists, not tuples.
-        model = {
-            key: list(each) if isinstance(each, tuple) else each for key, each in model.items()
-        }
-        return {
-            "task": config.task,
-            "seed": config.seed,
-            "preset": config.preset,
-            "data": self.corpus.name,
-            "test_error": _percent(test.error),
-            "valid_error": _percent(valid.error),
-            "valid_loss": round(valid.loss, 6),
-            "per_task": {
-                task: {
-                    "test_error": _percent(test.errors[task]),
-                    "valid_error": _percent(valid.errors[task]),
-                }
-                for task in test.errors
-            },
-            "operations": model.get("operations", []),
-            "steps": progress.step,
-            "best_step": progress.best_step,
-            "stopped": progress.stopped,
-            **{name: round(seconds, 1) for name, seconds in self.elapsed._asdict().items()},
-            "threads": config.threads,
-            "device": config.device,
-            "attempts": progress.attempt,
-            "initialisation_seeds": progress.seeds,
-            "parameters": sum(p.numel() for p in self.trainer.model.parameters()),
-            "questions": {split: len(data) for split, data in self.data.items()},
-            "missing_files": self.corpus.missing_files,
-            **_origin(self.corpus),
-            "versions": versions(),
-            "architecture": config.settings.architecture,
-            "model": model,
-            "recipe": asdict(config.settings.recipe),
-        }
+    def _record(self, valid: Scores) -> RunRecord:
+        config, progress, corpus = self.config, self.trainer.progress, self.corpus
+        memory = isinstance(self.trainer.model, TPRRNN)
+        kernel = native.status() if self.device.type == "cpu" else "plain PyTorch"
+        settings = {"model": asdict(self.trainer.config), "recipe": asdict(config.settings.recipe)}
+        return RunRecord(
+            experiment=config.experiment or usual_experiment(config.task),
+            variant=config.variant or config.preset,
+            architecture=config.settings.architecture,
+            preset=config.preset,
+            task=config.task,
+            seed=config.seed,
+            attempts=progress.attempt,
+            initialisation_seeds=progress.seeds,
+            commit=self.source.commit,
+            dirty=self.source.dirty,
+            kernel=kernel if memory else None,
+            device=config.device,
+            threads=config.threads,
+            valid=ValidErrors(
+                error=percent(valid.error),
+                loss=round(valid.loss, 6) if math.isfinite(valid.loss) else None,
+                per_task=task_errors(valid),
+            ),
+            test=None,
+            new_names=None,
+            swapped_names=None,
+            data=corpus.name,
+            data_sha256=corpus.sha256,
+            questions={split: corpus.questions(split) for split in SPLITS},
+            missing_files=corpus.missing_files,
+            substituted=corpus.substituted,
+            versions=versions(),
+            # As JSON has them: lists, not tuples.
+            settings=msgspec.convert(msgspec.to_builtins(settings), Settings),
+            parameters=sum(p.numel() for p in self.trainer.model.parameters()),
+            steps=progress.step,
+            best_step=progress.best_step,
+            stopped=progress.stopped,
+            seconds=round(self.elapsed.seconds, 1),
+            cpu_seconds=round(self.elapsed.cpu_seconds, 1),
+        )
 
 
 def train(
@@ -215,8 +215,8 @@ def train(
     settings: Mapping[str, str] | None = None,
     substitute_missing: bool = False,
     threads: int = 1,
-) -> dict[str, Any]:
-    """Train a model from start to end without a word, and return its result.
+) -> RunRecord:
+    """Train a model from start to end without a word, and return its record.
 
     Args:
         task: the number of a task, "all", or "systematic".
@@ -269,15 +269,8 @@ def _load(config: RunConfig) -> Corpus:
     return load_stories(directory, config.task, substitute_missing=config.substitute_missing)
 
 
-def _origin(corpus: Corpus) -> dict[str, Any]:
-    return {"substituted": corpus.substituted, "data_sha256": corpus.sha256}
-
-
-def _percent(error: float) -> float:
-    return round(error, 4)
-
-
-def versions() -> dict[str, str]:
-    """The versions that a result was made with."""
-    packages = {name: version(name) for name in ("tpr-rnn", "torch", "numpy")}
-    return {"python": platform.python_version(), **packages}
+def usual_experiment(task: str) -> str:
+    """The experiment whose runs are like one of this task."""
+    if task in PLANS:
+        return task
+    return "all-tasks" if task == "all" else "single-task"

@@ -9,7 +9,7 @@ from typing import Any
 from tpr_rnn.data.corpus import Corpus
 from tpr_rnn.data.stories import check_task, load_stories
 from tpr_rnn.errors import UserError
-from tpr_rnn.training.compare import Difference, all_settings, first_difference
+from tpr_rnn.settings import Difference, first_difference
 from tpr_rnn.training.presets import Preset
 from tpr_rnn.training.run_directory import RunDirectory
 
@@ -30,6 +30,10 @@ class RunConfig:
     """Train on generated stories where a training file is missing."""
     threads: int = 1
     device: str = "cpu"
+    experiment: str | None = None
+    """The experiment that the run belongs to; None: the one whose runs are like it."""
+    variant: str | None = None
+    """What distinguishes it there from runs of the same task and seed; None: its preset."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -47,11 +51,12 @@ class RunConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The configuration as JSON values, for config.json."""
-        return self.own() | self.settings.as_json()
+        place = {"experiment": self.experiment, "variant": self.variant}
+        return place | self.own() | self.settings.as_json()
 
     def difference(self, there: "RunConfig") -> Difference | None:
         """What the run there was told otherwise than this one, if anything."""
-        mine, others = (each.own() | all_settings(each.settings) for each in (self, there))
+        mine, others = (each.own() | each.settings.all_settings() for each in (self, there))
         return first_difference(mine, others)
 
     @staticmethod

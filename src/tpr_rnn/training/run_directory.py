@@ -4,7 +4,7 @@ config.json              task, seed, data, preset and every setting
 model.safetensors        the best model on validation so far, with its vocabulary
 metrics.jsonl            one line for each evaluation
 checkpoint.safetensors   the whole state, to resume from; gone when the run is finished
-result.json              errors and everything needed to make them again; written last
+result.json              the record of the run (evaluation/record.py); written last
 """
 
 import json
@@ -14,9 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from safetensors.torch import save
 
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import RunRecord, encode_record, read_record
 from tpr_rnn.files import append_line, make_directory, read_tensors, write_atomically
 from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.trainer import Trainer
@@ -76,15 +78,20 @@ class RunDirectory:
         """The configuration that the run was begun with."""
         return self._read_json("config.json")
 
-    def finish(self, result: dict[str, Any]) -> None:
-        """Write the result; there is nothing to resume any more."""
-        self._write_json("result.json", result)
+    def finish(self, record: RunRecord) -> None:
+        """Write the record; there is nothing to resume any more."""
+        self.write_record(record)
         for name in ("checkpoint.safetensors", ".lock"):
             (self.path / name).unlink(missing_ok=True)
 
-    def result(self) -> dict[str, Any]:
+    def write_record(self, record: RunRecord) -> None:
+        """Write what came of the run, or what was added to it since."""
+        text = msgspec.json.format(encode_record(record), indent=2) + b"\n"
+        write_atomically(self.path / "result.json", text)
+
+    def record(self) -> RunRecord:
         """What came of the run."""
-        return self._read_json("result.json")
+        return read_record(self.path / "result.json")
 
     def append_metrics(self, line: dict[str, Any]) -> None:
         """Add the line of an evaluation."""

@@ -1,0 +1,46 @@
+"""What came of a run or of an evaluation, as tables on a terminal."""
+
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from tpr_rnn.evaluation.record import NewName, SwappedErrors, TaskError
+
+
+def error_table(split: str, error: float, per_task: Mapping[str, TaskError]) -> Table:
+    """Errors by task; the last line is the mean over tasks."""
+    table = Table("task", title="error in %")
+    table.add_column(split, justify="right")
+    for task, each in per_task.items():
+        table.add_row(task, f"{each.error:.2f}")
+    if len(per_task) > 1:
+        table.add_section()
+        table.add_row("mean", f"{error:.2f}")
+    return table
+
+
+def new_names_table(per_name: Mapping[str, Mapping[str, NewName]]) -> Table:
+    """Accuracy by task and new name; where the name was not trained, in brackets."""
+    table = Table("task", title="accuracy in % (in brackets: a new name there)")
+    for name in per_name:
+        table.add_column(name, justify="right")
+    for task in next(iter(per_name.values())):
+        of_names = [tasks[task] for tasks in per_name.values()]
+        cells = [
+            f"{each.accuracy:.1f}" if each.trained else f"({each.accuracy:.1f})"
+            for each in of_names
+        ]
+        table.add_row(task, *cells)
+    return table
+
+
+def swapped_names_table(swapped: SwappedErrors) -> Table:
+    """Errors by task with the names as they are and swapped; the last line counts all questions."""
+    table = Table("task", title="error in %")
+    for heading in ("names as they are", "swapped"):
+        table.add_column(heading, justify="right")
+    for task, each in swapped.per_task.items():
+        table.add_row(task, f"{each.plain_error:.2f}", f"{each.swapped_error:.2f}")
+    table.add_section()
+    table.add_row("all", f"{swapped.plain_error:.2f}", f"{swapped.swapped_error:.2f}")
+    return table

@@ -1,0 +1,239 @@
+"""The record of a run, as `result.json` has it and as a line of `results/records/*.jsonl` has it.
+
+Test errors stand apart from all that training knows: they are null until somebody asks for them
+(`tpr-rnn evaluate --split test`, or the last step of a sweep), and say when that was and by which
+command. A checksum tells a record that was changed or damaged.
+"""
+
+import hashlib
+import math
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from tpr_rnn.errors import UserError
+
+Percent = Annotated[float, Meta(ge=0, le=100)]
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+Seconds = Annotated[float, Meta(ge=0, le=1e15)]
+Setting = bool | int | float | str | list[str] | None
+
+
+class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of a record: typed, and with no field that nobody knows."""
+
+
+class TaskError(_Part, frozen=True, kw_only=True):
+    """How a task fared."""
+
+    error: Percent
+
+
+class _Errors(_Part, frozen=True, kw_only=True):
+    """Errors in percent."""
+
+    error: Percent
+    """The mean over tasks."""
+    per_task: dict[str, TaskError]
+
+    def __post_init__(self) -> None:
+        """Refuse a mean that is not that of the tasks: one of the two was changed by hand."""
+        if not self.per_task:
+            raise ValueError("per_task is empty")
+        mean = fmean(each.error for each in self.per_task.values())
+        if not math.isclose(self.error, mean, abs_tol=0.01):
+            raise ValueError(
+                f"error is {self.error:g}, but those of per_task have a mean of {mean:g}"
+            )
+
+
+class ValidErrors(_Errors, frozen=True, kw_only=True):
+    """What the best weights reach on the validation questions, by which they were chosen."""
+
+    loss: Annotated[float, Meta(ge=0)] | None
+    """None if it was no number."""
+
+
+class FinalErrors(_Errors, frozen=True, kw_only=True):
+    """Errors on the test questions."""
+
+    when: str
+    """When they were scored: date and time (UTC, ISO 8601)."""
+    command: str
+    """What asked for them."""
+
+
+class NewName(_Part, frozen=True, kw_only=True):
+    """How the stories of a new name in a task fared, in percent."""
+
+    trained: bool
+    """Whether the training stories of the task have the name."""
+    accuracy: Percent
+    asked_accuracy: Percent
+    """Of the questions about the name itself."""
+
+
+class NewNames(_Part, frozen=True, kw_only=True):
+    """The probe with new names (data/systematic.py)."""
+
+    per_name: dict[str, dict[str, NewName]]
+    """By name and task."""
+    when: str
+    command: str
+
+    def __post_init__(self) -> None:
+        """Refuse a probe of nothing."""
+        if not self.per_name or not all(self.per_name.values()):
+            raise ValueError("per_name has no names, or a name without tasks")
+
+
+class SwappedTask(_Part, frozen=True, kw_only=True):
+    """Errors of a task with its names as they are and swapped."""
+
+    plain_error: Percent
+    swapped_error: Percent
+
+
+class SwappedErrors(_Part, frozen=True, kw_only=True):
+    """Errors with the names as they are and swapped; all questions count alike."""
+
+    plain_error: Percent
+    swapped_error: Percent
+    per_task: dict[str, SwappedTask]
+
+
+class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
+    """The probe with swapped names (data/swapped_names.py), on test stories."""
+
+    when: str
+    command: str
+
+
+class Settings(_Part, frozen=True, kw_only=True):
+    """Every setting, with the sizes that come from the data."""
+
+    model: dict[str, Setting]
+    recipe: dict[str, Setting]
+
+
+class CurvePoint(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """An evaluation during training, as a learning curve has it."""
+
+    step: Count
+    cpu_seconds: Seconds
+    valid_error: Percent
+
+
+class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of a run, and all that it takes to tell it from others."""
+
+    experiment: str
+    """Such as single-task: one table or figure."""
+    variant: str
+    """What distinguishes it within the experiment from runs of the same task and seed."""
+    architecture: str
+    preset: str
+    task: str
+    """A task's name, all, or the name of an experiment with several."""
+    seed: Count
+    attempts: Count
+    initialisation_seeds: list[Count]
+    """More than one where an attempt was given up, or began with NaN."""
+    commit: str | None
+    """Of the code; None where it is not known."""
+    dirty: bool | None
+    """Whether the code had changes that are in no commit."""
+    kernel: str | None
+    """What computed the memory; None where there is no memory, or where it is not known."""
+    device: str
+    threads: Count
+    valid: ValidErrors
+    test: FinalErrors | None
+    new_names: NewNames | None
+    swapped_names: SwappedNames | None
+    data: str
+    """The directory's name, or `generated`."""
+    data_sha256: str
+    questions: dict[str, Count]
+    """How many there are, by split."""
+    missing_files: dict[str, str]
+    """Tasks that could not be had, and why."""
+    substituted: dict[str, str]
+    """Tasks that were trained on other stories than the official ones, and on which."""
+    versions: dict[str, str]
+    settings: Settings
+    parameters: Count
+    steps: Count
+    best_step: Count | None
+    stopped: str | None
+    """Why it ended before its last step, if it did."""
+    seconds: Seconds
+    """On the clock."""
+    cpu_seconds: Seconds
+    """Of the processor."""
+    curve: list[CurvePoint] = msgspec.field(default_factory=list)
+    """Kept where a figure shows it; a run directory has it in `metrics.jsonl`."""
+
+    @property
+    def rank(self) -> tuple[float, float, int]:
+        """The least is the best by validation: error, then loss, then seed."""
+        loss = math.inf if self.valid.loss is None else self.valid.loss
+        return self.valid.error, loss, self.seed
+
+
+def as_json(record: RunRecord) -> dict[str, Any]:
+    """A record as JSON values, with its checksum."""
+    content: dict[str, Any] = msgspec.to_builtins(record)
+    return content | {"checksum": _checksum(content)}
+
+
+def encode_record(record: RunRecord) -> bytes:
+    """A record as a line of JSON."""
+    return msgspec.json.encode(as_json(record))
+
+
+def decode_record(line: bytes) -> RunRecord:
+    """Read `encode_record` back; ValueError, with the name of the field, for what is no record."""
+    try:
+        content = msgspec.json.decode(line, type=dict[str, Any])
+        checksum = content.pop("checksum", None)
+        record = msgspec.convert(content, RunRecord)
+        if checksum != _checksum(content):
+            raise ValueError("its checksum is not that of its content: it was changed or damaged")
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return record
+
+
+def read_record(path: Path) -> RunRecord:
+    """The record in a `result.json`."""
+    try:
+        return decode_record(path.read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; is {path.parent} a finished run?") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise UserError(f"{path}: not the record of a run ({error})") from error
+
+
+def read_lines(path: Path) -> list[RunRecord]:
+    """The records of a file that has one a line."""
+    records = []
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(decode_record(line))
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: not the record of a run ({error})") from error
+    return records
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()

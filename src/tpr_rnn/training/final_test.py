@@ -1,0 +1,53 @@
+"""The test questions are for the end: scored when somebody asks for it, and recorded once."""
+
+from pathlib import Path
+
+from msgspec import structs
+
+from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.swapped_names import SWAPS
+from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.probes import Evaluator
+from tpr_rnn.evaluation.provenance import now
+from tpr_rnn.evaluation.record import FinalErrors, NewNames, RunRecord, SwappedNames
+from tpr_rnn.evaluation.scoring import percent, task_errors
+from tpr_rnn.models.reader import Reader
+from tpr_rnn.training.run_config import RunConfig
+from tpr_rnn.training.run_directory import RunDirectory
+
+
+def score_test(directory: Path, command: str) -> RunRecord:
+    """Score a finished run on its test questions, with the probes that go with them.
+
+    A run that has been scored before is left as it is.
+    """
+    there = RunDirectory(directory)
+    record = there.record()
+    if record.test is not None:
+        return record
+    config = RunConfig.of(directory)
+    data = None if config.data is None else Path(config.data)
+    corpus = load_stories(data, config.task, substitute_missing=config.substitute_missing)
+    if corpus.sha256 != record.data_sha256:
+        raise UserError(
+            f"{directory}: its test questions cannot be scored, for "
+            f"{config.data or 'the generated stories'} is no longer what it was trained on"
+        )
+    evaluator = Evaluator(Reader.load(directory), config.settings.recipe.cap)
+    scores = evaluator.scores(corpus.split("test"))
+    errors = FinalErrors(
+        error=percent(scores.error), per_task=task_errors(scores), when=now(), command=command
+    )
+    record = structs.replace(record, test=errors)
+    if corpus.combinations:
+        per_name = evaluator.new_names(corpus.combinations)
+        record = structs.replace(
+            record, new_names=NewNames(per_name=per_name, when=now(), command=command)
+        )
+    elif set(SWAPS) <= set(corpus.stories):
+        swapped = structs.asdict(evaluator.swapped_names(corpus.split("test")))
+        record = structs.replace(
+            record, swapped_names=SwappedNames(**swapped, when=now(), command=command)
+        )
+    there.write_record(record)
+    return record
