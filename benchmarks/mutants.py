@@ -16,24 +16,33 @@ copy of the package in a directory of its own.
 import argparse
 import ast
 import json
+import math
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import hypothesis  # noqa: F401  (a child need not load these again)
+import numpy  # noqa: F401
+import pytest
+import torch
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tpr_rnn"
 FOLDERS = ("memory", "training", "data")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+OPTIONS = ("-x", "-q", "-m", "not slow", "-p", "jaxtyping", "-p", "no:cacheprovider")
 PATIENCE = 3
 """Tests that take so many times as long as without a mutant will never end."""
+SLEEPY = 30
+"""The same for seconds of the clock against those of a processor, which may have other work."""
 
 SWAPPED: dict[type[ast.AST], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -170,44 +179,44 @@ class Trial:
 
     def __init__(self, folder: str, directory: Path) -> None:
         self.folder, self.directory = folder, directory
-        shutil.copytree(
-            PACKAGE, directory / "tpr_rnn", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        started = time.monotonic()
-        if not self._passes(None, timeout=None):
+        copied = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PACKAGE, directory / "tpr_rnn", ignore=copied)
+        passed, seconds = self._run("", limit=3600)
+        if not passed:
             raise SystemExit(f"the tests of {folder} fail without any mutant")
-        self.limit = PATIENCE * (time.monotonic() - started) + 10
+        self.limit = math.ceil(PATIENCE * seconds) + 10
 
     def kills(self, mutant: Mutant) -> bool:
         path = self.directory / "tpr_rnn" / mutant.file
         text = path.read_text("utf-8")
         try:
             path.write_text(mutant.apply(text), "utf-8")
-            return not self._passes(mutant, self.limit)
-        except subprocess.TimeoutExpired:
-            return True
+            passed, _ = self._run(path.stem, self.limit)
+            return not passed
         finally:
             path.write_text(text, "utf-8")
 
-    def _passes(self, mutant: Mutant | None, timeout: float | None) -> bool:
+    def _run(self, stem: str, limit: int) -> tuple[bool, float]:
+        """Whether the tests pass, and how many seconds of a processor they took.
+
+        Those that are named after the file come first: they will know. The child has all libraries
+        already, and no part of the package.
+        """
         tests = sorted((ROOT / "tests" / self.folder).rglob("test_*.py"))
-        if mutant is not None:  # the tests that are named after the file first: they will know
-            stem = Path(mutant.file).stem
-            tests.sort(key=lambda test: stem not in test.stem)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *map(str, tests)]
-        environment = os.environ | {
-            "PYTHONPATH": str(self.directory),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OMP_NUM_THREADS": "1",
-        }
-        done = subprocess.run(
-            [*command, "-p", "no:cacheprovider"],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            timeout=timeout,
-        )
-        return done.returncode == 0
+        tests.sort(key=lambda test: stem not in test.stem)
+        child = os.fork()
+        if child == 0:
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            signal.alarm(SLEEPY * limit)
+            sys.path.insert(0, str(self.directory))
+            sys.dont_write_bytecode = True
+            os.environ |= {"PYTHONPATH": str(self.directory), "PYTHONDONTWRITEBYTECODE": "1"}
+            os._exit(pytest.main([*OPTIONS, *map(str, tests)]))
+        _, status, used = os.wait4(child, 0)
+        return status == 0, used.ru_utime + used.ru_stime
 
 
 def main() -> int:
@@ -217,6 +226,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "mutants.json")
     options = parser.parse_args()
+    torch.set_num_threads(1)
+    os.chdir(ROOT)
+    os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1"}
+    sys.path[:] = [path for path in sys.path if not (Path(path) / "tpr_rnn").exists()]
     mutants = [
         mutant
         for folder in options.folders
@@ -233,7 +246,8 @@ def main() -> int:
         own = [mutant for mutant in mutants if mutant.file.startswith(f"{folder}/")]
         with tempfile.TemporaryDirectory() as directory:
             trial = Trial(folder, Path(directory)) if own else None
-            for mutant in own:
+            for number, mutant in enumerate(own, start=1):
+                print(f"{folder} {number} of {len(own)}", file=sys.stderr, flush=True)
                 reason = reasons.get((mutant.file, mutant.source, mutant.change))
                 if reason is not None:
                     equivalent.append(_shown(mutant) | {"reason": reason})
