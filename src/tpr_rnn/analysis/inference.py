@@ -20,18 +20,6 @@ from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.tpr_rnn import TextParts
 
 
-def one_story(sentences: int, questions: int) -> StoryGroup:
-    """A story of so many sentences, with all its questions at its end."""
-    about = torch.zeros(questions, dtype=torch.int64)
-    return StoryGroup(
-        story=torch.arange(sentences).unsqueeze(0),
-        lengths=torch.tensor([sentences]),
-        about=about,
-        position=torch.full_like(about, sentences),
-        question=torch.arange(questions),
-    )
-
-
 def trace_question(
     reader: Reader,
     graph: Graph,

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from tpr_rnn.analysis.graph import changes_by_sentence, held_associations, story_graph
-from tpr_rnn.analysis.inference import one_story, trace_question
+from tpr_rnn.analysis.inference import trace_question
 from tpr_rnn.analysis.schema import SentenceTrace, Trace
+from tpr_rnn.data.batches import StoryGroup
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import FactoredMemory
@@ -50,7 +51,7 @@ def trace(
     asked = [] if question is None else [reader.as_asked(question)]
     words = reader.words(texts)
     parts = model.parts(words, reader.words(asked))
-    _, memory, found = model.read(parts, one_story(len(texts), questions=len(asked)))
+    _, memory, found = model.read(parts, StoryGroup.of_one(len(texts), questions=len(asked)))
     assert isinstance(memory, FactoredMemory)  # read from nothing
     if not memory.change.isfinite().all():
         raise UserError(

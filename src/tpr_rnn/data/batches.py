@@ -29,6 +29,18 @@ class StoryGroup(NamedTuple):
     question: Int[Tensor, " q"]
     """Rows of the batch's table of questions."""
 
+    @staticmethod
+    def of_one(sentences: int, questions: int) -> "StoryGroup":
+        """A story of so many sentences, all of a batch's, with all its questions at its end."""
+        about = torch.zeros(questions, dtype=torch.int64)
+        return StoryGroup(
+            story=torch.arange(sentences).unsqueeze(0),
+            lengths=torch.tensor([sentences]),
+            about=about,
+            position=torch.full_like(about, sentences),
+            question=torch.arange(questions),
+        )
+
     def for_each_question(self) -> "StoryGroup":
         """The same with a copy of its story for each question, as far as it goes before it."""
         own = torch.arange(len(self.about), device=self.about.device)

@@ -56,12 +56,10 @@ class Reader:
         self.check([*story, question])
         told = self.words(self.as_read(story))
         asked = self.words([self.as_asked(question)])
-        whole = torch.arange(len(told)).unsqueeze(0)
-        first = torch.zeros(1, dtype=torch.int64)
-        length = torch.tensor([len(told)])
-        group = StoryGroup(whole, length, about=first, position=length, question=first)
+        group = StoryGroup.of_one(len(told), questions=1)
         # The answer is what we want to know; nobody looks at what stands in for it.
-        batch = Batch(told, asked, (group,), answer=first + UNKNOWN_ANSWER, task=first)
+        answer = torch.tensor([UNKNOWN_ANSWER])
+        batch = Batch(told, asked, (group,), answer, task=torch.tensor([0]))
         self.model.eval()
         with torch.no_grad():
             y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
