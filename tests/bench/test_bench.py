@@ -7,7 +7,7 @@ import torch
 
 from tpr_rnn.bench import measure
 from tpr_rnn.bench import run as bench_run
-from tpr_rnn.bench.cases import single_task
+from tpr_rnn.bench.cases import single_task, story_for_each_question
 from tpr_rnn.bench.measure import milliseconds, peak_bytes
 from tpr_rnn.bench.picture import draw_growth
 from tpr_rnn.bench.released import released_memory, without_sharing
@@ -36,7 +36,7 @@ def test_the_baseline_is_the_memory_of_the_paper() -> None:
 
 def test_both_sides_answer_the_same_questions(case) -> None:
     (batch,) = case.batches
-    plain = without_sharing(batch)
+    plain = without_sharing(story_for_each_question(batch))
     (group,), (own,) = batch.groups, plain.groups
     assert len(own.story) == len(batch.answer) > len(group.story)  # it reads for each question
     assert len(plain.sentences) == own.story.numel() > len(batch.sentences)
@@ -50,9 +50,20 @@ def test_both_sides_answer_the_same_questions(case) -> None:
 def test_a_case_reports_times_memory_and_ratios(case) -> None:
     result = bench_run._measure_case(case, threads=1, peak=10.0, quick=True)
     assert result["name"] == "task-1"
-    assert result["speedup"] == pytest.approx(result["baseline_ms"] / result["ours_ms"], rel=0.02)
+    rates = result["questions_per_second"], result["baseline_questions_per_second"]
+    assert result["speedup"] == pytest.approx(rates[0] / rates[1], rel=0.02)
+    assert rates[0] == pytest.approx(1000 * result["batch"] / result["ours_ms"], rel=0.02)
+    before = result["by_question"]
+    assert before["speedup"] == pytest.approx(before["baseline_ms"] / before["ours_ms"], rel=0.02)
     assert result["memory_ratio"] > 1
     assert 0 < result["share_of_peak"] == pytest.approx(result["gflops"] / 10, rel=0.02)
+
+
+def test_scoring_is_measured_both_ways() -> None:
+    scoring = bench_run._measure_scoring(quick=True)
+    assert scoring["questions"] > 400
+    ratio = scoring["seconds"] / scoring["by_question_seconds"]
+    assert scoring["ratio"] == pytest.approx(ratio, rel=0.02)
 
 
 def test_growth_is_reported_for_every_length(monkeypatch, tmp_path) -> None:

@@ -75,8 +75,8 @@ class ReleasedStep:
 
 
 def without_sharing(batch: Batch) -> Batch:
-    """The same batch with a story for each question, and every text in a row of its own."""
-    group = batch.groups[0].for_each_question()
+    """A batch of one story a question, with every text in a row of its own."""
+    (group,) = batch.groups
     own = group._replace(
         story=torch.arange(group.story.numel()).view_as(group.story),
         question=torch.arange(len(group.question)),
