@@ -2,8 +2,9 @@
 
     python -m benchmarks.error_analysis RUN... --data DIR [--out FILE.md]
 
-A kind is what the answer is, what is asked, how many facts support the answer, or how much was told
-before; of each task those are listed that stand out: twice as often wrong as its average question.
+A kind is the answer, the form of the question, the number of facts that support the answer, or the
+number of sentences before it. Listed are the kinds that are wrong twice as often as the average
+question of their task.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def collect(runs: Sequence[Path], data: Path) -> list[Asked]:
     """All test questions with the wrong answers of all runs."""
     stories = corpus_for(runs[0], data, [SPLIT])[0].split(SPLIT)
     wrong = sum(mistakes(run, stories) for run in runs)
-    kinds = [kind for task, told in stories.items() for kind in kinds_of(task, told)]
+    kinds = [kind for task, each in stories.items() for kind in kinds_of(task, each)]
     return [
         Asked(task, kind, count) for (task, kind), count in zip(kinds, wrong.tolist(), strict=True)
     ]
@@ -92,14 +93,14 @@ def kinds_of(task: str, stories: list[Story]) -> Iterator[tuple[str, tuple[str, 
             for word in tokenize(question.text)
         ]
         merged = [word for word, _ in groupby(words)]
-        told = ("few", "some", "many")[int(np.searchsorted(thirds, question.after))]
+        length = ("few", "some", "many")[int(np.searchsorted(thirds, question.after))]
         yield (
             task,
             (
                 f"the answer is {question.answer}",
                 f"asked: {' '.join(merged)}",
                 f"{len(question.supports)} supporting facts",
-                f"{told} sentences before it",
+                f"{length} sentences before it",
             ),
         )
 

@@ -3,7 +3,7 @@
     python -m benchmarks.explorer_load RUN [--connections 50] [--seconds 30] [--json]
 
 Starts the explorer in a process of its own and asks from this one, on so many connections, each
-asking anew as soon as it is answered. Exits with status 1 if an answer fails, if 1 % of them take
+asking again as soon as it is answered. Exits with status 1 if an answer fails, if 1 % of them take
 more than 300 ms, or if the explorer's memory grows by more than 5 %.
 """
 

@@ -17,7 +17,7 @@ from tpr_rnn.models.reader import Reader
 
 SIZES = {"wide": (1360, 900), "narrow": (390, 844)}
 COLOURS = 256
-"""Of a picture: enough to tell all of them apart, and half the bytes."""
+"""Colours of a picture: enough to distinguish all of them, with half the bytes."""
 VIEWS = ("memory", "path", "compare")
 
 

@@ -143,12 +143,12 @@ def difference(one: Counter[str], other: Counter[str]) -> Difference:
 
 
 def told_with_other_seeds(task: str, missed: dict[str, list[str]]) -> dict[str, int]:
-    """The first seed that tells what the seed of this comparison happened not to tell."""
+    """The first seed that generates what the seed of this comparison did not."""
     wanted = {(kind, text) for kind in KINDS for text in missed[kind]}
     seed_of: dict[str, int] = {}
     for seed in OTHER_SEEDS if wanted else ():
         splits = generate(task, questions=QUESTIONS, seed=seed)
-        stories = [story for told in splits.values() for story in told]
+        stories = [story for each in splits.values() for story in each]
         for kind, text in sorted(wanted):
             if text not in seed_of and said(stories, kind)[text]:
                 seed_of[text] = seed

@@ -49,10 +49,10 @@ def test_memory_forward_and_backward(
     stories.table.requires_grad_()
     if form.endswith("without kernel"):
         monkeypatch.setattr(native, "usable", lambda tensor: False)
-    tell = sequential if form == "sequential" else parallel
+    update = sequential if form == "sequential" else parallel
 
     def work() -> None:
-        changes, _ = tell(stories)
+        changes, _ = update(stories)
         changes.sum().backward()
 
     benchmark(work)

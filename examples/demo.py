@@ -1,4 +1,4 @@
-"""The main job in one go: tell task-1 stories, train a TPR-RNN on them, score it, ask it.
+"""Everything in one go: generate stories of task 1, train a TPR-RNN, score it, ask it.
 
 Run by `make demo`; everything is saved in runs/demo.
 """
@@ -16,7 +16,7 @@ RUN = Path("runs/demo")
 
 
 def main() -> int:
-    """Train anew, evaluate, answer three questions."""
+    """Train, evaluate, and answer three questions."""
     shutil.rmtree(RUN, ignore_errors=True)
     os.environ.pop("TPR_RNN_DATA", None)  # the demo is about the built-in stories
     for arguments in (
@@ -31,15 +31,15 @@ def main() -> int:
     stories = load_corpus(None, task="1", splits=["test"]).stories["1"]["test"]
     for story in stories[:3]:
         question = story.questions[2]
-        told = story.sentences[: question.after]
-        answer, *_ = reader.answer(told, question.text)
+        sentences = story.sentences[: question.after]
+        answer, *_ = reader.answer(sentences, question.text)
         print("\nA story that it has never seen:")
-        for sentence in told:
+        for sentence in sentences:
             print(f"    {sentence}")
         verdict = "right" if answer.word == question.answer.lower() else question.answer
         print(f"  {question.text}  {answer.word} ({answer.probability:.1%}; {verdict})")
 
-    print(f"\nEverything is in {RUN}. Next, tell it a story of your own:\n  {command()} ask {RUN}")
+    print(f"\nEverything is in {RUN}. Next, write a story of your own:\n  {command()} ask {RUN}")
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from tpr_rnn.errors import UserError, missing_extra
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Of Okabe and Ito: told apart by everybody."""
+"""The palette of Okabe and Ito, safe for colour-blind readers."""
 FORMATS = (".png", ".svg", ".pdf")
 DOTS_PER_INCH = 150
 
@@ -32,7 +32,7 @@ def pyplot(extra: str = "plot") -> Any:
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file name that does not say a kind of picture."""
+    """Refuse a file name without the ending of a picture format."""
     if path.suffix not in FORMATS:
         raise UserError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
 
@@ -44,7 +44,7 @@ def save_picture(figure: Any, path: Path) -> None:
     check_format(path)
     try:
         with rc_context(_SALT):
-            # Tight: labels that a layout has cut off are drawn all the same.
+            # Tight: labels outside the layout are drawn too.
             figure.savefig(
                 path,
                 dpi=DOTS_PER_INCH,

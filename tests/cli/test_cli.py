@@ -433,7 +433,7 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["train", "--task", "1", "--seed", "9" * 30], "the seed must be"),
         (["train", "--task", "1", "--device", "meta"], "--device is cpu, cuda, cuda:1"),
         (["train", "--task", "9" * 5000], "is no task"),
-        (["train", "--out", "TRAINED", "--resume", "--seed", "5"], "has its settings already"),
+        (["train", "--out", "TRAINED", "--resume", "--seed", "5"], "has its own settings"),
         (["data", "generate", "--task", "1", "--out", "DATA"], "exists already"),
         (["data", "generate", "--task", "all", "--names", "Ann,Bob", "--out", "NOWHERE"], "task 4"),
         (

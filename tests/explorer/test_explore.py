@@ -145,10 +145,10 @@ def test_a_model_without_a_memory_is_refused(tmp_path, capsys) -> None:
     assert "only a TPR-RNN has a memory to look into" in capsys.readouterr().err
 
 
-def test_without_a_run_it_needs_the_model_that_ships(run, monkeypatch, tmp_path, capsys) -> None:
+def test_without_a_run_it_uses_the_bundled_model(run, monkeypatch, tmp_path, capsys) -> None:
     monkeypatch.setattr(pretrained, "DIRECTORY", tmp_path)
     assert explore() == 2
-    assert "no model ships with this version" in capsys.readouterr().err
+    assert "has no bundled model" in capsys.readouterr().err
     served = []
     monkeypatch.setattr(server, "serve", lambda service, *_, **__: served.append(service))
     monkeypatch.setattr(pretrained, "DIRECTORY", run)

@@ -49,10 +49,10 @@ def _case(
     questions: int,
     **sizes: int,
 ) -> Case:
-    told = {task: generate(task, questions=questions)["train"] for task in tasks}
-    stories = [story for each in told.values() for story in each]
+    by_task = {task: generate(task, questions=questions)["train"] for task in tasks}
+    stories = [story for each in by_task.values() for story in each]
     vocabulary, words = build_vocabulary(stories), longest_sentence(stories)
-    data = encode(told, vocabulary, words, StoryCap())
+    data = encode(by_task, vocabulary, words, StoryCap())
     config = TPRRNNConfig.from_json(
         {"vocabulary_size": len(vocabulary), "max_words": words, "bounded_keys": True, **sizes}
     )

@@ -1,4 +1,4 @@
-"""Clocks and scales."""
+"""Measuring time, memory and the speed of the machine."""
 
 import statistics
 import time
@@ -12,7 +12,7 @@ TURN_SECONDS = 0.1
 
 
 def milliseconds(works: Sequence[Work], seconds: float) -> list[float]:
-    """The time of each work: the median of rounds in which all take turns.
+    """The time of each function: the median of rounds in which all take turns.
 
     Taking turns, they meet the same moods of the machine. A turn lasts a while, so that a quick
     work is not measured with the caches that a slow one has left; the first round is not counted.
@@ -33,7 +33,7 @@ def _seconds(work: Work) -> float:
 
 
 def peak_bytes(work: Work) -> int:
-    """The most memory that torch holds at any moment of a work, above what it held before."""
+    """The peak memory of torch during a function, above what it held before."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         work()
     changes = [
@@ -49,7 +49,7 @@ def peak_bytes(work: Work) -> int:
 
 
 def peak_gflops(seconds: float = 0.5) -> float:
-    """What this machine can do: billions of operations a second in a large matrix product."""
+    """The speed of this machine: billions of operations a second in a large matrix product."""
     size = 1024
     a, b = torch.randn(size, size), torch.randn(size, size)
     (taken,) = milliseconds([lambda: a @ b], seconds)

@@ -16,7 +16,7 @@ def draw_growth(growth: dict[str, Any], out: Path) -> None:
     axes.set_ylim(0, 1.15 * max(microseconds))
     axes.set_xlabel("sentences in the story")
     axes.set_ylabel("µs a sentence")
-    axes.set_title("Forward and backward, one thread: time a sentence does not grow")
+    axes.set_title("Forward and backward, one thread: the time per sentence does not grow")
     axes.grid(alpha=0.3)
     save(figure, out, "growth")
     plot.close(figure)

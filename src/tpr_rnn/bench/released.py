@@ -1,4 +1,4 @@
-"""The baseline: training steps of the literal algorithm, as the paper's released code makes them.
+"""The baseline: training steps of the step-by-step algorithm, as in the paper's released code.
 
 One einsum after the other on a dense E x R x E memory, sentence by sentence; every sentence of
 every story encoded by itself; the batch padded to its longest story; standard clipping and

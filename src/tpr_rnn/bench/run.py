@@ -50,7 +50,7 @@ class OurStep:
 
 
 def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything; `say` is told what comes next. `quick` leaves out the slow parts."""
+    """Measure everything, or with `quick` the fast parts; `say` is called with what comes next."""
     cores = os.cpu_count() or 1
     record: dict[str, Any] = {
         "command": f"tpr-rnn bench{' --quick' if quick else ''}",
@@ -134,7 +134,7 @@ def _questions_a_second(batches: list[Batch], ms: float) -> float:
 
 
 def _flop(config: TPRRNNConfig, batch: Batch) -> float:
-    """Operations that the mathematics of a training step needs: forward and backward."""
+    """Floating-point operations that a training step needs: forward and backward."""
     v, e, r = config.vocabulary_size, config.entity_size, config.relation_size
     h, steps = config.hidden_size or v, config.inference_steps
     sentence = config.max_words * v + v * 5 * h + h * (2 * e + 3 * r)
@@ -143,7 +143,7 @@ def _flop(config: TPRRNNConfig, batch: Batch) -> float:
     (group,) = batch.groups
     told, seen = group.lengths.tolist(), int(group.position.sum())
     # 4.5 T^2 pairs of rows are compared and added up; see docs/memory.md for the backward pass.
-    solve = sum(4.5 * t * t * (7 * e + 4 * r) for t in told)
+    solve = sum(4.5 * t * t * (7 * e + 4 * r) for t in lengths)
     reads = 3 * steps * 3 * seen * (2 * e + r)
     output = 3 * len(batch.answer) * e * v
     return float(2 * (3 * networks + solve + reads + output))
@@ -206,12 +206,12 @@ def _measure_scoring(quick: bool) -> dict[str, Any]:
 
 
 def _measure_answer() -> float:
-    told = generate("1", questions=1_000)["train"]
-    vocabulary, words = build_vocabulary(told), longest_sentence(told)
+    stories = generate("1", questions=1_000)["train"]
+    vocabulary, words = build_vocabulary(stories), longest_sentence(stories)
     config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=words)
     reader = Reader(TPRRNN(config).eval(), vocabulary)
-    story = [sentence for each in told for sentence in each.sentences][:20]
-    question = told[0].questions[0].text
+    story = [sentence for each in stories for sentence in each.sentences][:20]
+    question = stories[0].questions[0].text
     (ms,) = milliseconds([lambda: reader.answer(story, question)], 1.0)
     return round(ms, 3)
 

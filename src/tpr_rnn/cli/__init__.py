@@ -34,9 +34,9 @@ app.command(
     "tpr_rnn.cli.explore:explore", name="explore", help="Watch the memory think, in a browser."
 )
 app.command("tpr_rnn.cli.sweep:sweep", name="sweep", help="Run an experiment of the paper.")
-app.command("tpr_rnn.cli.report:report", name="report", help="Make tables and figures of runs.")
+app.command("tpr_rnn.cli.report:report", name="report", help="Make tables and figures from runs.")
 app.command(
-    "tpr_rnn.cli.analyze:analyze", name="analyze", help="See what a trained model has learned."
+    "tpr_rnn.cli.analyze:analyze", name="analyze", help="Show what a trained model has learned."
 )
 app.command(
     "tpr_rnn.cli.settings:settings", name="settings", help="List settings and what they mean."
@@ -47,7 +47,9 @@ _data.command(
     "tpr_rnn.cli.data:generate", name="generate", help="Write stories from the simulator to files."
 )
 _data.command("tpr_rnn.cli.data:fetch", name="fetch", help="Download the official bAbI data.")
-_data.command("tpr_rnn.cli.data:describe", name="describe", help="Show what a directory holds.")
+_data.command(
+    "tpr_rnn.cli.data:describe", name="describe", help="Show what a data directory holds."
+)
 app.command(_data)
 
 
@@ -57,11 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(signal.SIGINT, _interrupted)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # what a terminal cannot show becomes a "?"
+            stream.reconfigure(
+                errors="replace"
+            )  # a character that the terminal cannot show becomes "?"
     try:
         status = _run(arguments)
     except BrokenPipeError:
-        # Whoever read our output has gone, as in `tpr-rnn ... | head`: nothing is left to say.
+        # The reader of the output has closed it, as in `tpr-rnn ... | head`.
         _discard(sys.stdout)
         _discard(sys.stderr)
         status = BROKEN_PIPE
@@ -102,9 +106,9 @@ def _discard(stream: TextIO) -> None:
 
 
 def _interrupted(*_: object) -> None:
-    """Ctrl-C where there is nothing to save.
+    """End on Ctrl-C where there is nothing to save.
 
-    Not by an exception: torch and numpy swallow one that comes while they are imported.
+    Not by an exception: torch and numpy swallow exceptions while they are imported.
     """
     os.write(sys.stderr.fileno(), b"\ntpr-rnn: interrupted\n")
     os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""`tpr-rnn analyze`: what the representations of a trained model hold."""
+"""`tpr-rnn analyze`: what the representations of a trained model stand for."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,18 +24,21 @@ def analyze(
     data: RunDataOption = None,
     out: Annotated[
         Path | None,
-        Parameter(help="Directory for the report; absent: analysis/ in the run's, or here."),
+        Parameter(
+            help="Directory for the report; absent: analysis/ in the run directory, or here."
+        ),
     ] = None,
     split: Annotated[
-        Literal["train", "valid", "test"], Parameter(help="Stories to take the sentences from.")
+        Literal["train", "valid", "test"], Parameter(help="Split to take the sentences from.")
     ] = "valid",
     sample: Annotated[
-        int, Parameter(help="Sentences in a picture with labels, chosen at random if more.")
+        int,
+        Parameter(help="Sentences in a picture with labels; if there are more, a random choice."),
     ] = 50,
-    seed: Annotated[int, Parameter(help="Of every random choice.")] = 0,
+    seed: Annotated[int, Parameter(help="Seed of every random choice.")] = 0,
     json: JsonOption = False,
 ) -> int:
-    """Cluster what a model makes of sentences and questions: measure, draw and list it."""
+    """Cluster the representations of sentences and questions: measure, draw and list them."""
     from rich.markdown import Markdown
 
     from tpr_rnn.analysis import representations
@@ -56,8 +59,8 @@ def analyze(
     directory = data_of_run(data, run, console)
     console.print("reading the stories", style="dim")
     corpus, _ = corpus_for(run, directory, [split])
-    for task, lack in corpus.missing_files.items():
-        console.print(f"without task {task}: {lack}")
+    for task, reason in corpus.missing_files.items():
+        console.print(f"without task {task}: {reason}")
     stories = list(corpus.all_stories())
     texts = dict.fromkeys(text for story in stories for text in story.sentences)
     texts |= dict.fromkeys(asked.text for story in stories for asked in story.questions)

@@ -1,4 +1,4 @@
-"""`tpr-rnn bench`: the literal algorithm and ours, side by side in one run."""
+"""`tpr-rnn bench`: the step-by-step algorithm and ours, side by side in one run."""
 
 import json as json_format
 import os
@@ -14,7 +14,8 @@ from tpr_rnn.files import make_directory
 def bench(
     *,
     quick: Annotated[
-        bool, Parameter(negative="", help="Fewer rounds, and only the main parts: within a minute.")
+        bool,
+        Parameter(negative="", help="Fewer rounds and only the main parts; takes under a minute."),
     ] = False,
     out: Annotated[
         Path | None, Parameter(help="Directory for bench.json and a picture of the growth.")
@@ -22,7 +23,7 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure full training steps, memory and growth, as ratios against the step-by-step form."""
-    # The profiler, which measures memory, would chatter.
+    # The profiler, which measures memory, would log a lot.
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from tpr_rnn.bench.run import measure_all
@@ -64,7 +65,9 @@ def _show(record: dict[str, Any], console: Any) -> None:
             f"{case['memory_ratio']:.0f}x",
         )
     console.print(table)
-    table = Table("work", "threads", title="what the mathematics needs, and the machine's peak")
+    table = Table(
+        "work", "threads", title="operations that the algorithm needs, and the peak of the machine"
+    )
     for heading in ("MFLOP a step", "GFLOP/s", "peak", "share"):
         table.add_column(heading, justify="right")
     for case in record["cases"]:

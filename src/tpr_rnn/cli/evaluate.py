@@ -39,7 +39,7 @@ def evaluate(
         bool,
         Parameter(
             negative="",
-            help="Also with names in tasks that lack them in training; for a model of all tasks.",
+            help="Also score with swapped names, each new to its task; for a model of all tasks.",
         ),
     ] = False,
     json: JsonOption = False,
@@ -91,8 +91,8 @@ def evaluate(
         console.print(f"It was trained on {config.data}; give --data to score it there.")
     if others:
         console.print(f"without tasks that it was not trained on: {', '.join(others)}")
-    for task, lack in corpus.missing_files.items():
-        console.print(f"without task {task}: {lack}")
+    for task, reason in corpus.missing_files.items():
+        console.print(f"without task {task}: {reason}")
     console.print(error_table(split, scores.error, per_task))
     if new_names is not None:
         console.print(new_names_table(new_names))

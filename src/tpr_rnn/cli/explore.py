@@ -1,4 +1,4 @@
-"""`tpr-rnn explore`: a web page to tell a model stories and watch its memory."""
+"""`tpr-rnn explore`: a web page to write stories and watch the memory of a model."""
 
 from typing import Annotated
 
@@ -12,12 +12,12 @@ def explore(
     run: RunArgument = None,
     *,
     host: Annotated[
-        str, Parameter(help="Address to listen on; 0.0.0.0 is for all who reach this machine.")
+        str, Parameter(help="Address to listen on; with 0.0.0.0 other machines can connect.")
     ] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="Port to listen on; 0 takes any that is free.")] = 8000,
+    port: Annotated[int, Parameter(help="Port to listen on; 0: any free port.")] = 8000,
     browser: Annotated[bool, Parameter(help="Open the page in a browser.")] = True,
 ) -> int:
-    """Tell a story, ask, and watch the memory think, in a browser on this machine."""
+    """Write a story, ask, and watch the memory think, in a browser on this machine."""
     from tpr_rnn.cli.console import Console
 
     console = Console()

@@ -1,4 +1,4 @@
-"""Ctrl-C, and what else asks a program to stop, noticed in time to save the state."""
+"""Ctrl-C and other signals to stop, noticed in time to save the state."""
 
 import signal
 from collections.abc import Iterator

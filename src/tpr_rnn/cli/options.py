@@ -21,7 +21,7 @@ WRONG_INPUT = 2
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 BROKEN_PIPE = 141
-"""Exit status where nobody reads the output any more, as in `tpr-rnn settings | head -1`."""
+"""Exit status where the output was closed, as in `tpr-rnn settings | head -1`."""
 
 RunArgument = Annotated[
     Path | None,
@@ -45,7 +45,7 @@ SettingsOption = Annotated[
     Parameter(
         name="--set",
         negative="",
-        help="Change one setting, such as learning_rate=0.002; may be given again.",
+        help="Change one setting, such as learning_rate=0.002; can be repeated.",
     ),
 ]
 SubstituteOption = Annotated[
@@ -58,7 +58,9 @@ SubstituteOption = Annotated[
 JsonOption = Annotated[
     bool,
     Parameter(
-        name="--json", negative="", help="One JSON document on standard output, the rest elsewhere."
+        name="--json",
+        negative="",
+        help="One JSON document on standard output, all else on standard error.",
     ),
 ]
 
@@ -79,7 +81,7 @@ def parse_settings(given: Iterable[str]) -> dict[str, str]:
 
 
 def run_directory(given: Path | None) -> Path:
-    """The run that was asked for, also by one of its files, or the bundled one."""
+    """The given run, also where one of its files is given; without one, the bundled model."""
     from tpr_rnn.pretrained import pretrained_run
 
     if given is None:
@@ -102,7 +104,7 @@ def load_reader(run: Path) -> "Reader":
 
 
 def data_directory(given: Path | None) -> Path | None:
-    """The directory that was asked for, or None for generated stories."""
+    """The given directory, else that of the environment; None: generated stories."""
     if given is not None:
         return given
     from_environment = os.environ.get("TPR_RNN_DATA")
@@ -130,12 +132,12 @@ def data_of_run(given: Path | None, run: Path, console: "Console") -> Path | Non
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """The one document that `--json` promises on standard output."""
+    """Print the JSON document of `--json`."""
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def command() -> str:
-    """What to type for this program: its name, or its path where the name would not be found."""
+    """How to call this program: by its name, or by its path where the name is not found."""
     if shutil.which("tpr-rnn"):
         return "tpr-rnn"
     script = Path(sys.executable).parent / "tpr-rnn"

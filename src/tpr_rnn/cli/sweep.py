@@ -22,7 +22,7 @@ from tpr_rnn.cli.options import (
 from tpr_rnn.errors import UserError, quoted
 
 SOME_FAILED = 1
-"""Exit status when there are runs without a result."""
+"""Exit status when some runs have no result."""
 
 
 def sweep(
@@ -34,7 +34,7 @@ def sweep(
         ),
     ],
     *,
-    seeds: Annotated[int, Parameter(help="Runs of the same kind.")] = 5,
+    seeds: Annotated[int, Parameter(help="Runs of each kind, with seeds of their own.")] = 5,
     first_seed: Annotated[int, Parameter(help="The first run's seed; the next has the next.")] = 0,
     tasks: Annotated[
         str | None, Parameter(help="Only these, such as 1,19; for single-task and ablation.")
@@ -50,11 +50,11 @@ def sweep(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Train every model of an experiment; finished runs are skipped, interrupted ones go on.
+    """Train every model of an experiment; finished runs are skipped, interrupted ones resumed.
 
     When all runs are finished, their test questions are scored, and their records gathered in one
     file.
-    A task that lacks its training file alone is trained on generated stories, and says so.
+    A task whose training file alone is missing is trained on generated stories, and says so.
     """
     from tpr_rnn.cli.sweep_view import SweepView
     from tpr_rnn.evaluation.record import as_json

@@ -1,4 +1,4 @@
-"""What a person sees of an experiment: a table on a terminal, plain lines elsewhere."""
+"""Shows an experiment: a table on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from tpr_rnn.experiments.worker import (
 from tpr_rnn.times import duration
 
 LINE_SECONDS = 60.0
-"""Where there is no terminal, a line about what is running at most this often."""
+"""Least time between two lines about what is running, where there is no terminal."""
 
 
 class SweepView:
@@ -91,11 +91,11 @@ class SweepView:
             self._say(event.job, "interrupted; its state is saved")
 
     def interrupted(self, resume_command: str) -> None:
-        """After Ctrl-C: how far it is, and how to go on."""
+        """After Ctrl-C: how far it is, and how to resume it."""
         self._say_found()
         self.console.print(
             f"Interrupted with {len(self.records)} of {len(self.jobs)} runs finished; everything "
-            f"is saved. To go on:\n  {resume_command}"
+            f"is saved. To resume:\n  {resume_command}"
         )
 
     def testing(self) -> None:

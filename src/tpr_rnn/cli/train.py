@@ -1,4 +1,4 @@
-"""`tpr-rnn train`: begin or resume a run, show it, survive Ctrl-C."""
+"""`tpr-rnn train`: start or resume a run, show it, and save it on Ctrl-C."""
 
 import shlex
 from contextlib import closing
@@ -39,7 +39,7 @@ def train(
             "if absent), lstm, paper-single, paper-all."
         ),
     ] = None,
-    seed: Annotated[int | None, Parameter(help="Where all randomness starts; else 0.")] = None,
+    seed: Annotated[int | None, Parameter(help="Seed of all randomness; else 0.")] = None,
     operations: Annotated[
         str | None, Parameter(help="Memory operations in use, separated by commas.")
     ] = None,
@@ -48,11 +48,11 @@ def train(
         Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-seed-N.")
     ] = None,
     resume: Annotated[
-        bool, Parameter(negative="", help="Go on with the run in that directory, if there is one.")
+        bool, Parameter(negative="", help="Resume the run in that directory, if there is one.")
     ] = False,
     substitute_missing: SubstituteOption = False,
     threads: Annotated[
-        int | None, Parameter(help="Else 1; a seed repeats for the same number.")
+        int | None, Parameter(help="Number of threads, else 1; results repeat for the same number.")
     ] = None,
     device: Annotated[str | None, Parameter(help="cpu (if absent), cuda, cuda:1, ...")] = None,
     json: JsonOption = False,
@@ -74,15 +74,15 @@ def train(
             threads,
             device,
         )
-        told = any(option is not None for option in given)
-        if told and resume and out and RunDirectory(out).started:
+        given_any = any(option is not None for option in given)
+        if given_any and resume and out and RunDirectory(out).started:
             raise UserError(
-                f"{out}: the run there has its settings already; give --resume and --out alone"
+                f"{out}: the run there has its own settings; give --resume and --out alone"
             )
-        if told or not (resume and out):
+        if given_any or not (resume and out):
             raise UserError(
                 "which task? give --task with a number from 1 to 20, or --task all "
-                "(or --resume and --out alone, to go on with a run)"
+                "(or --resume and --out alone, to resume a run)"
             )
         config, directory = None, out
     else:
@@ -106,7 +106,7 @@ def train(
         view.preparing()
         run = Run.begin(config, directory)
     else:
-        raise UserError(f"{directory}: there is no run to resume; give --task to begin one")
+        raise UserError(f"{directory}: there is no run to resume; give --task to start one")
 
     with (
         interruptions() as received,
@@ -156,13 +156,13 @@ def _config(
 
 
 def _check_same(wanted: "RunConfig", there: "RunConfig", directory: Path) -> None:
-    """Refuse to go on with a run under other settings than it was begun with."""
+    """Refuse to resume a run with settings other than its own."""
     difference = wanted.difference(there)
     if difference is not None:
         raise UserError(
             f"{directory}: the run there has {difference.name} {difference.there}, not "
-            f"{difference.wanted}; go on with `{_resume_command(directory)}`, or choose another "
-            "--out"
+            f"{difference.wanted}; resume it with `{_resume_command(directory)}`, or choose "
+            "another --out"
         )
 
 

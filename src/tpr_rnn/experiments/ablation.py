@@ -14,7 +14,7 @@ VARIANTS = {
     for count in range(len(OPERATIONS))
     for others in combinations(OTHERS, count)
 }
-"""W, W+M, W+B and W+M+B: write, alone and with any of the others."""
+"""W, W+M, W+B and W+M+B: write alone, and with each choice of the others."""
 
 
 def ablation(request: Request) -> list[Job]:
@@ -23,6 +23,6 @@ def ablation(request: Request) -> list[Job]:
         raise UserError("the ablation chooses the operations itself; leave out --set operations")
     chosen = preset(preset_name(request.preset, "1")).with_settings(request.settings)
     if chosen.architecture != TPR_RNN:
-        raise UserError(f"the ablation is of a memory, which '{chosen.architecture}' lacks")
+        raise UserError(f"the ablation needs a memory, which '{chosen.architecture}' does not have")
     settings = {name: {"operations": ",".join(used)} for name, used in VARIANTS.items()}
     return request.jobs(request.tasks, settings)

@@ -25,7 +25,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
 
 
 def find_experiment(name: str) -> Callable[[Request], list[Job]]:
-    """The experiment of that name: what is asked of it -> its runs."""
+    """The experiment of that name: a function from a request to its runs."""
     if name not in EXPERIMENTS:
         raise UserError(f"unknown experiment {quoted(name)}; there are {', '.join(EXPERIMENTS)}")
     return lambda request: EXPERIMENTS[name](replace(request, experiment=name))

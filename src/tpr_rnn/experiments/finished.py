@@ -1,4 +1,4 @@
-"""Which runs of an experiment are finished already, and are they the ones that are asked for?"""
+"""Which runs of an experiment are finished already, and do they fit the request?"""
 
 from collections.abc import Iterable
 from functools import cache

@@ -1,4 +1,4 @@
-"""How long runs take: which to begin first, and the time that is left."""
+"""How long runs take: which to start first, and the time that is left."""
 
 from collections.abc import Collection
 from statistics import mean
@@ -13,7 +13,7 @@ _TYPICAL = {
     "20": 7,
 }  # fmt: skip
 _BEGINNING = 0.02
-"""Up to this share of its steps a run says too little about its length."""
+"""Below this share of its steps a run says too little about its length."""
 
 
 def typical(task: str) -> float:
@@ -26,7 +26,7 @@ def typical(task: str) -> float:
 
 
 class Forecast:
-    """Learns from finished runs what the others will cost."""
+    """Estimates from finished runs what the others will cost."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""What an experiment is made of: jobs, each a run with a directory of its own."""
+"""The parts of an experiment: jobs, each a run with a directory of its own."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from tpr_rnn.training.run_config import RunConfig
 
 @dataclass(frozen=True)
 class Job:
-    """One run of an experiment, and where it lives."""
+    """One run of an experiment, and its directory."""
 
     config: RunConfig
     directory: Path
@@ -31,10 +31,10 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What somebody asks of an experiment."""
+    """What an experiment is to run."""
 
     out: Path
-    """Where the runs live."""
+    """Directory for the runs."""
     seeds: range
     tasks: tuple[str, ...] = tuple(TASK_TITLES)
     data: Path | None = None

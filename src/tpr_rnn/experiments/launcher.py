@@ -25,17 +25,18 @@ from tpr_rnn.experiments.worker import (
 from tpr_rnn.files import make_directory
 
 _ATTENTION_SECONDS = 0.2
-"""How soon a wish to stop is heard."""
+"""How often the launcher checks whether it should stop."""
 
 
 def launch(
     jobs: Sequence[Job], workers: int, stop: Callable[[], bool] = lambda: False
 ) -> Generator[Event, None, None]:
-    """Run jobs on so many processes, the longest first, and tell how they go.
+    """Run jobs on a number of processes, the longest first, and report on them.
 
     A job that is finished already is not run again, one that was interrupted goes on, and one that
     fails is recorded beside its run and does not hold up the others. When `stop` returns True,
-    whatever is running is saved, and the events end. What cannot be run is told before any event.
+    whatever is running is saved, and the events end. What cannot be run is an error before any
+    event.
     """
     if workers < 1:
         raise UserError(f"--workers must be 1 or more, not {workers}")
@@ -106,7 +107,7 @@ class _Worker:
     def begin(self, job: Job) -> Job:
         """Give it a job."""
         self.job = job
-        with suppress(OSError):  # a dead worker is noticed when it is heard
+        with suppress(OSError):  # a dead worker is noticed when its message is read
             self.connection.send(job)
         return job
 
@@ -132,14 +133,14 @@ class _Worker:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes that are started meanwhile never hear Ctrl-C: the one that starts them tells them.
+    """Processes that are started meanwhile ignore Ctrl-C: the launcher tells them to stop.
 
     A terminal sends it to all of them, and a process that dies of it saves nothing.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    # A helper of multiprocessing, which would otherwise start meanwhile and open their ears.
+    # multiprocessing's resource tracker: started later, it would undo this.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}

@@ -1,4 +1,4 @@
-"""What each of our changes to the paper's recipe for all tasks brings: each taken back."""
+"""What each of our changes to the paper's recipe for all tasks brings: one left out at a time."""
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job, Request

@@ -7,16 +7,16 @@ from tpr_rnn.experiments.grid import Job, Request
 from tpr_rnn.training.presets import DEFAULT
 
 PRESETS = ("systematic", "lstm")
-"""The TPR-RNN, and a plain reader to compare with."""
+"""The TPR-RNN, and an LSTM to compare with."""
 
 
 def systematic(request: Request) -> list[Job]:
-    """A TPR-RNN and an LSTM for each seed; of a preset that is asked for, that alone."""
+    """A TPR-RNN and an LSTM for each seed; with a given preset, that one alone."""
     return _jobs(request, "systematic")
 
 
 def systematic_valid(request: Request) -> list[Job]:
-    """The same with other names, and without a look at the test set: to choose settings."""
+    """The same with other names and without the test set, to choose settings."""
     return _jobs(request, "systematic-valid")
 
 

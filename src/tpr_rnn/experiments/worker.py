@@ -1,4 +1,4 @@
-"""A process that runs jobs, one after the other, and tells whoever started it how it goes."""
+"""A process that runs jobs, one after the other, and reports to the launcher."""
 
 import json
 import os
@@ -62,7 +62,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Failed:
-    """A job has none, and why."""
+    """A job has no result, and why."""
 
     job: Job
     problem: str
@@ -91,7 +91,7 @@ def work(connection: Connection) -> None:
                     stop.set()
                 orders.put(order)
         except (EOFError, OSError):
-            # Whoever started this is dead, and may be started anew: nobody else must write then.
+            # The launcher is dead and may be started again: then only its new workers may write.
             os._exit(1)
 
     threading.Thread(target=listen, daemon=True).start()
@@ -100,7 +100,7 @@ def work(connection: Connection) -> None:
 
 
 def record_failure(job: Job, problem: str) -> Failed:
-    """Keep beside the run why there is no result, if there is a place for it."""
+    """Record beside the run why there is no result, if that can be written."""
     record = {"config": job.config.as_json(), "problem": problem}
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     try:
@@ -111,11 +111,11 @@ def record_failure(job: Job, problem: str) -> Failed:
     return Failed(job, problem)
 
 
-def _outcome(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+def _outcome(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
     from tpr_rnn.training.run_directory import Busy
 
     try:
-        return _run(job, tell, stop)
+        return _run(job, report, stop)
     except Busy as error:
         return Failed(job, str(error))  # nothing is wrong with the run itself
     except (UserError, OSError) as error:
@@ -124,7 +124,7 @@ def _outcome(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) 
         return record_failure(job, traceback.format_exc())
 
 
-def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
     from tpr_rnn.training.events import Evaluated
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_directory import RunDirectory
@@ -132,17 +132,17 @@ def _run(job: Job, tell: Callable[[Event], None], stop: Callable[[], bool]) -> E
     begun = RunDirectory(job.directory).started
     run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)
     trainer = run.trainer
-    told, valid_error = 0.0, None
+    reported, valid_error = 0.0, None
     for event in run.events(stop):
         now = time.monotonic()
         if isinstance(event, Evaluated):
             valid_error = event.valid.error
-        elif now - told < PROGRESS_SECONDS:
+        elif now - reported < PROGRESS_SECONDS:
             continue
-        told = now
+        reported = now
         step, steps = trainer.progress.step, trainer.steps
         epoch, epochs = step // trainer.steps_per_epoch, steps // trainer.steps_per_epoch
-        tell(Progressed(job, step / steps, epoch, epochs, valid_error, run.elapsed.seconds))
+        report(Progressed(job, step / steps, epoch, epochs, valid_error, run.elapsed.seconds))
     if not run.ended:
         return Interrupted(job)
     record = run.finish()
