@@ -170,7 +170,10 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["single-task", "--preset", "best"], "unknown preset 'best'"),
         (["single-task", "--set", "speed=9"], "unknown setting 'speed'"),
         (["ablation", "--set", "operations=write"], "chooses the operations itself"),
-        (["ablation", "--preset", "lstm"], "the ablation needs a memory, which 'lstm' does not have"),
+        (
+            ["ablation", "--preset", "lstm"],
+            "the ablation needs a memory, which 'lstm' does not have",
+        ),
         (["single-task", "--data", "NOWHERE"], "NOWHERE: no such directory"),
         (["single-task", "--data", "DATA"], "task 2 has no train"),
     ],

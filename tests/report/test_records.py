@@ -88,7 +88,7 @@ def left_out(runs, capsys) -> dict[str, str]:
         main(["report", str(runs)])
     assert not end.value.code
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
-    pairs = [line.removeprefix("left out, for ").rsplit(": ", 1) for line in told]
+    pairs = [line.removeprefix("left out, because ").rsplit(": ", 1) for line in told]
     return {place: reason for reason, place in pairs}
 
 

@@ -33,7 +33,7 @@ def report(
     for section in written.sections:
         console.print(f"{section.title}\n" + "\n".join(f"  {line}" for line in section.headlines))
     for place, reason in written.left_out.items():
-        console.print(f"left out: {place} ({reason})")
+        console.print(f"left out, because {reason}: {place}")
     pages = ", ".join(path.name for path in written.files if path.suffix == ".md")
     console.print(f"Saved in {out}: {pages} and {len(written.files)} files in all")
     return 0
