@@ -141,7 +141,7 @@ def _flop(config: TPRRNNConfig, batch: Batch) -> float:
     question = config.max_words * v + v * (1 + steps) * h + h * (e + steps * r)
     networks = len(batch.sentences) * sentence + len(batch.questions) * question
     (group,) = batch.groups
-    told, seen = group.lengths.tolist(), int(group.position.sum())
+    lengths, seen = group.lengths.tolist(), int(group.position.sum())
     # 4.5 T^2 pairs of rows are compared and added up; see docs/memory.md for the backward pass.
     solve = sum(4.5 * t * t * (7 * e + 4 * r) for t in lengths)
     reads = 3 * steps * 3 * seen * (2 * e + r)
@@ -185,8 +185,8 @@ def _measure_scoring(quick: bool) -> dict[str, Any]:
     """Seconds to score the bundled model: each story read once, or again for each question."""
     reader = load_pretrained()
     questions = 500 if quick else 10_000  # of which a tenth is for testing
-    told = {task: generate(task, questions=questions)["test"] for task in TASK_TITLES}
-    data = encode(told, reader.vocabulary, reader.model.config.max_words, StoryCap())
+    stories = {task: generate(task, questions=questions)["test"] for task in TASK_TITLES}
+    data = encode(stories, reader.vocabulary, reader.model.config.max_words, StoryCap())
     batches = list(evaluation_batches(data))
     separate = list(map(story_for_each_question, batches))
 
