@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: demo explore test test-browser mutants check clean
+.PHONY: reports demo explore test test-browser mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -31,6 +31,12 @@ test-browser: $(INSTALLED)
 SAMPLE ?= 150
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
+
+# The reports of all records, anew.
+reports: $(INSTALLED)
+	for file in results/records/*.jsonl; do \
+	  $(BIN)/tpr-rnn report $$file --out results/reports/$$(basename $$file .jsonl) || exit 1; \
+	done
 
 # Style and types, without running anything.
 check: $(INSTALLED)

@@ -1,6 +1,6 @@
 """Where models of all tasks err: their wrong answers by task and kind of question.
 
-    python -m benchmarks.error_analysis RUN... --data DIR [--out FILE.md]
+    python -m benchmarks.error_analysis RUN... --data DIR [--split test] [--out FILE.md]
 
 A kind is the answer, the form of the question, the number of facts that support the answer, or the
 number of sentences before it. Listed are the kinds that are wrong twice as often as the average
@@ -9,6 +9,7 @@ question of their task.
 
 import argparse
 import sys
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -27,7 +28,6 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.run_config import RunConfig, corpus_for
 
-SPLIT = "test"
 COMMON = 0.2
 """A word of a question is shown if so many of the task's questions have it, else it is '_'."""
 LEAST_WRONG = 2
@@ -46,10 +46,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     parser.add_argument("--data", required=True, type=Path, metavar="DIR")
+    parser.add_argument("--split", choices=("valid", "test"), default="valid")
     parser.add_argument("--out", type=Path, metavar="FILE.md")
     arguments = parser.parse_args()
     try:
-        page = write_page(collect(arguments.runs, arguments.data), len(arguments.runs))
+        asked = collect(arguments.runs, arguments.data, arguments.split)
+        page = write_page(asked, arguments.split, len(arguments.runs))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
@@ -59,9 +61,9 @@ def main() -> int:
     return 0
 
 
-def collect(runs: Sequence[Path], data: Path) -> list[Asked]:
-    """All test questions with the wrong answers of all runs."""
-    stories = corpus_for(runs[0], data, [SPLIT])[0].split(SPLIT)
+def collect(runs: Sequence[Path], data: Path, split: str) -> list[Asked]:
+    """All questions of a split with the wrong answers of all runs."""
+    stories = corpus_for(runs[0], data, [split])[0].split(split)
     wrong = sum(mistakes(run, stories) for run in runs)
     kinds = [kind for task, each in stories.items() for kind in kinds_of(task, each)]
     return [
@@ -105,15 +107,20 @@ def kinds_of(task: str, stories: list[Story]) -> Iterator[tuple[str, tuple[str, 
         )
 
 
-def write_page(asked: list[Asked], runs: int) -> str:
+def write_page(asked: list[Asked], split: str, runs: int) -> str:
     """The tables."""
     lines = [
         "# Where the errors are",
         "",
-        f"Wrong answers of {runs} models of all tasks on the official test files, by task; and "
-        "the kinds of question that stand out in it: those at least twice as often answered "
-        f"wrongly, {LEAST_WRONG} times a model or more. A word of a question that few questions "
-        "have is '_'. Made by `python -m benchmarks.error_analysis RUN... --data DIR`.",
+        textwrap.fill(
+            f"Wrong answers of {runs} models of all tasks on the official {split} files, by task; "
+            "and the kinds of question that stand out in it: those at least twice as often "
+            f"answered wrongly, {LEAST_WRONG} times a model or more. A word of a question that few "
+            "questions have is '_'. Made by `python -m benchmarks.error_analysis RUN... --data DIR "
+            f"--split {split}`.",
+            120,
+            break_on_hyphens=False,
+        ),
         "",
         "| task | error % | share of all errors % | stands out | of questions % | of errors % |",
         "|---|---|---|---|---|---|",

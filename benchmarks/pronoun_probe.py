@@ -10,6 +10,7 @@ about that name, and the swapped error with and without task 11.
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 
 import torch
@@ -56,11 +57,14 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
     lines = [
         '# Who is "he"?',
         "",
-        f"Swapped names, {split} stories. For each name: is its entity nearer to that of a "
-        "sentence with he or with she (the difference of the two cosines), and the "
-        "error in % on task 11's questions about it. Nothing in training says which "
-        "it should be. Made by "
-        f"`python -m benchmarks.pronoun_probe RUN... --data DIR --split {split}`.",
+        textwrap.fill(
+            f"Swapped names, {split} stories. For each name: is its entity nearer to that of a "
+            "sentence with he or with she (the difference of the two cosines), and the error in % "
+            "on task 11's questions about it. Nothing in training says which it should be. Made "
+            f"by `python -m benchmarks.pronoun_probe RUN... --data DIR --split {split}`.",
+            120,
+            break_on_hyphens=False,
+        ),
         "",
         f"| run | {' | '.join(NAMES)} | task {TASK} | the other tasks |",
         "|---" * (len(NAMES) + 3) + "|",

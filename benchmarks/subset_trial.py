@@ -4,7 +4,7 @@
 
 The model has the sizes that it has for all tasks, vocabulary and words of a sentence included; it
 is scored on validation questions only, as they are and with swapped names (of tasks that have
-names to swap). Each trial adds a line to --out (results/tuning/few-tasks.csv).
+names to swap). Each trial adds a line to --out (runs/subset-trials.csv).
 """
 
 import argparse
@@ -28,7 +28,7 @@ from tpr_rnn.training.trainer import Trainer
 
 LENGTH = {"epochs": "500", "decay_epochs": "100", "attempts": "1", "accept_below": "none"}
 """Few tasks have short epochs; --set can say otherwise."""
-OUT = Path(__file__).resolve().parents[1] / "results" / "tuning" / "few-tasks.csv"
+OUT = Path("runs/subset-trials.csv")
 HEADINGS = ("tasks", "changed", "seed", "learned_after_epochs", "best_valid_error")
 LAST = ("last_valid_errors_by_task", "cpu_seconds", "swapped_names_errors_by_task")
 

@@ -53,9 +53,3 @@ def save_picture(figure: Any, path: Path) -> None:
             )
     except OSError as error:
         raise UserError(f"{path}: cannot be written ({error.strerror})") from error
-
-
-def save(figure: Any, out: Path, name: str) -> None:
-    """Write NAME.png and NAME.svg."""
-    for suffix in (".png", ".svg"):
-        save_picture(figure, out / f"{name}{suffix}")

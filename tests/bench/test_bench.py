@@ -74,7 +74,7 @@ def test_growth_is_reported_for_every_length(monkeypatch, tmp_path) -> None:
     assert growth["ratio"] == pytest.approx(last / first, rel=0.02)
     json.dumps(growth)
     draw_growth(growth, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"growth.png", "growth.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"growth.png"}
 
 
 def test_peak_memory_is_that_of_the_largest_moment() -> None:

@@ -90,6 +90,16 @@ def test_all_tasks_is_a_run_for_each_seed() -> None:
     assert jobs[0].name == "all seed 0"
 
 
+def test_random_names_are_a_change_of_all_tasks() -> None:
+    jobs = grid("random-names", settings={"epochs": "3"})
+    assert [job.directory for job in jobs] == [OUT / "random-names" / f"seed-{n}" for n in (0, 1)]
+    changes = {"random_name_share": "0.7", "sentence_dropout": "0.05", "accept_below": "5"}
+    assert jobs[0].config.settings == preset("all").with_settings({"epochs": "3"} | changes)
+    assert (jobs[0].config.experiment, jobs[0].config.variant) == ("random-names", "random-names")
+    with pytest.raises(UserError, match="changes accept_below itself"):
+        grid("random-names", settings={"accept_below": "2"})
+
+
 def test_tasks_that_cannot_be_had_are_refused(tmp_path) -> None:
     data = write_data(tmp_path / "data", 1, 3)
     (data / "qa3_train.txt").unlink()  # a gap that is substituted

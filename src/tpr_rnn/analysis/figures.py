@@ -9,7 +9,6 @@ import numpy as np
 from tpr_rnn.analysis.clustering import Clusters
 from tpr_rnn.pictures import pyplot, save_picture
 
-SUFFIXES = (".png", ".svg")
 COLOURS = "RdBu_r"
 """Red for the same direction, white for orthogonal ones, blue for opposite ones."""
 
@@ -66,6 +65,5 @@ def _scale(figure: Any, image: Any, axes: Any) -> None:
 
 
 def _save(plot: Any, figure: Any, path: Path) -> None:
-    for suffix in SUFFIXES:
-        save_picture(figure, path.with_name(path.name + suffix))
+    save_picture(figure, path.with_name(path.name + ".png"))
     plot.close(figure)

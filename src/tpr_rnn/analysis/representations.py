@@ -2,8 +2,8 @@
 
 Written to a directory:
 
-sentences, questions       all matrices side by side (.png, .svg)
-e1, e2, r1, r2, r3         a matrix with its sentences (.png, .svg), and the same as a list (.txt)
+sentences, questions       all matrices side by side (.png)
+e1, e2, r1, r2, r3         a matrix with its sentences (.png), and the same as a list (.txt)
 n, l1, l2, l3              the same for the questions
 """
 

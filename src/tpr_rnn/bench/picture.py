@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from tpr_rnn.pictures import COLOURS, pyplot, save
+from tpr_rnn.pictures import COLOURS, pyplot, save_picture
 
 
 def draw_growth(growth: dict[str, Any], out: Path) -> None:
-    """Write growth.png and growth.svg."""
+    """Write growth.png."""
     plot = pyplot()
     figure, axes = plot.subplots(figsize=(6, 3.6), layout="constrained")
     microseconds = [1000 * ms for ms in growth["ms_per_sentence"]]
@@ -18,5 +18,5 @@ def draw_growth(growth: dict[str, Any], out: Path) -> None:
     axes.set_ylabel("µs a sentence")
     axes.set_title("Forward and backward, one thread: the time per sentence does not grow")
     axes.grid(alpha=0.3)
-    save(figure, out, "growth")
+    save_picture(figure, out / "growth.png")
     plot.close(figure)

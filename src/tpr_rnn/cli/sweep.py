@@ -29,7 +29,7 @@ def sweep(
     name: Annotated[
         str,
         Parameter(
-            help="single-task, ablation, all-tasks, recipe-ablation, systematic or "
+            help="single-task, ablation, all-tasks, recipe-ablation, random-names, systematic or "
             "systematic-valid."
         ),
     ],

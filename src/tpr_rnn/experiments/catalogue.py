@@ -8,6 +8,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
 from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.experiments.random_names import random_names
 from tpr_rnn.experiments.recipe_ablation import recipe_ablation
 from tpr_rnn.experiments.single_task import single_task
 from tpr_rnn.experiments.systematic import systematic, systematic_valid
@@ -18,6 +19,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
         "ablation": ablation,
         "all-tasks": all_tasks,
         "recipe-ablation": recipe_ablation,
+        "random-names": random_names,
         "systematic": systematic,
         "systematic-valid": systematic_valid,
     }

@@ -6,7 +6,7 @@ from statistics import mean
 from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.experiments.grid import Job
 
-# Seconds of one core that the runs of results/single-task took: only their proportions count.
+# Seconds of one core (results/records/single-task.jsonl): only their proportions count.
 _TYPICAL = {
     "1": 4, "2": 52, "3": 608, "4": 3, "5": 142, "6": 37, "7": 67, "8": 54, "9": 29, "10": 62,
     "11": 49, "12": 27, "13": 52, "14": 31, "15": 4, "16": 107, "17": 29, "18": 49, "19": 58,
