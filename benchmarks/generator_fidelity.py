@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tpr_rnn
-from tpr_rnn.data.directory import find_files
+from tpr_rnn.data.babi.directory import find_files
+from tpr_rnn.data.babi.format import read_stories
 from tpr_rnn.data.simulator import TASK_TITLES, generate
-from tpr_rnn.data.story import Story, read_stories
+from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 
 SEED = 0

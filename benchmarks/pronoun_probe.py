@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 from torch.nn.functional import normalize
 
+from tpr_rnn.data.babi.swapped_names import swap_names
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.story import Story
-from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import score

@@ -16,10 +16,10 @@ from pathlib import Path
 import torch
 
 from tpr_rnn.cli.options import parse_settings
+from tpr_rnn.data.babi.swapped_names import swap_names
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.story import Story
-from tpr_rnn.data.swapped_names import swap_names
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.training.events import Evaluated

@@ -9,9 +9,9 @@ from torch.nn.functional import normalize
 
 from tpr_rnn.bench.cases import single_task
 from tpr_rnn.bench.run import OurStep
+from tpr_rnn.data.babi.format import format_story, parse_stories
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import generate
-from tpr_rnn.data.story import format_story, parse_stories
 from tpr_rnn.memory import Associations, native, parallel, sequential
 
 

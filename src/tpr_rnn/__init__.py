@@ -11,8 +11,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tpr_rnn.analysis.trace import trace
+    from tpr_rnn.data.babi.format import parse_stories, read_stories
     from tpr_rnn.data.corpus import Corpus, load_corpus
-    from tpr_rnn.data.story import Question, Story, parse_stories, read_stories
+    from tpr_rnn.data.story import Question, Story
     from tpr_rnn.data.vocabulary import Vocabulary
     from tpr_rnn.errors import UserError
     from tpr_rnn.memory import (
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 _HOME = {
     "tpr_rnn.analysis.trace": ("trace",),
-    "tpr_rnn.data.story": ("Question", "Story", "parse_stories", "read_stories"),
+    "tpr_rnn.data.babi.format": ("parse_stories", "read_stories"),
+    "tpr_rnn.data.story": ("Question", "Story"),
     "tpr_rnn.data.corpus": ("Corpus", "load_corpus"),
     "tpr_rnn.data.vocabulary": ("Vocabulary",),
     "tpr_rnn.errors": ("UserError",),

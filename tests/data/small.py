@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tpr_rnn.data import systematic
+from tpr_rnn.data.babi import systematic
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.simulator import tell
-from tpr_rnn.data.story import format_story
 
 PAIRS, VALID_PAIRS = 15, 5
 """Stories with a new name, for each name and task."""

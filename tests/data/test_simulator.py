@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from data.simulator_reading import answer
 from tpr_rnn.data import simulator
+from tpr_rnn.data.babi.format import format_story, parse_stories, read_stories
 from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, generate, tell
 from tpr_rnn.data.simulator.options import Needs
 from tpr_rnn.data.simulator.registry import TASKS, Task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.story import Story, format_story, parse_stories, read_stories
+from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 
 ALL_TASKS = list(TASK_TITLES)
@@ -188,7 +189,7 @@ def test_the_reader_of_these_tests_understands_the_official_stories(task: str) -
 def test_the_same_seed_gives_the_same_bytes_in_every_process() -> None:
     program = (
         "import hashlib\n"
-        "from tpr_rnn.data.story import format_story\n"
+        "from tpr_rnn.data.babi.format import format_story\n"
         "from tpr_rnn.data.simulator import TASK_TITLES, generate, tell\n"
         "told = [tell(task, seed=seed) for task in TASK_TITLES for seed in range(10)]\n"
         "for task in ('7', '15', '16', '20'):\n"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tpr_rnn.data.story import Question, Story, format_story
+from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.story import Question, Story
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {

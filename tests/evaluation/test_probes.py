@@ -10,12 +10,12 @@ from torch.nn.functional import one_hot
 
 from data.small import PAIRS, few_pairs, write_tasks
 from tpr_rnn.cli import main
+from tpr_rnn.data.babi.swapped_names import SWAPS
+from tpr_rnn.data.babi.systematic import PLANS, TASKS
 from tpr_rnn.data.corpus import Combination
 from tpr_rnn.data.encoding import StoryCap, build_vocabulary
 from tpr_rnn.data.names import with_names
 from tpr_rnn.data.story import Question, Story
-from tpr_rnn.data.swapped_names import SWAPS
-from tpr_rnn.data.systematic import PLANS, TASKS
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.record import RunRecord, read_record

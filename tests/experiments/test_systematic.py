@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from data.small import write_tasks
-from tpr_rnn.data.systematic import TASKS
+from tpr_rnn.data.babi.systematic import TASKS
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.catalogue import find_experiment
 from tpr_rnn.experiments.forecast import typical

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tpr_rnn.data.story import Question, Story, format_story
+from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.experiments.grid import Job, Request
 
 ONE_ATTEMPT = {"attempts": "1", "decay_epochs": "0", "start_decay_below": "none"}

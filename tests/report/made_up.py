@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from tpr_rnn.data.systematic import PLANS, TASKS, trained_tasks
+from tpr_rnn.data.babi.systematic import PLANS, TASKS, trained_tasks
 from tpr_rnn.evaluation.record import NewNames, RunRecord, read_record
 from tpr_rnn.experiments.ablation import VARIANTS
 from tpr_rnn.memory import OPERATIONS

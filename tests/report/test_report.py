@@ -17,7 +17,7 @@ from report.made_up import (
     write_single,
     write_systematic,
 )
-from tpr_rnn.data.swapped_names import SWAPS
+from tpr_rnn.data.babi.swapped_names import SWAPS
 from tpr_rnn.evaluation.record import read_record
 from tpr_rnn.report.write import write_report
 

@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec import structs
 
-from tpr_rnn.data import substitutes
+from tpr_rnn.data.babi import substitutes
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.encoding import StoryCap
 from tpr_rnn.data.stories import load_stories
-from tpr_rnn.data.story import Question, Story, format_story
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import source

@@ -16,11 +16,11 @@ from torch.nn.functional import cross_entropy, normalize
 from tpr_rnn.bench.cases import Case, all_tasks, single_task, story_for_each_question
 from tpr_rnn.bench.measure import milliseconds, peak_bytes, peak_gflops
 from tpr_rnn.bench.released import ReleasedStep, without_sharing
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.batches import Batch, evaluation_batches
 from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import TASK_TITLES, generate
-from tpr_rnn.data.story import format_story
 from tpr_rnn.evaluation.provenance import versions
 from tpr_rnn.memory import Associations, native, parallel, read
 from tpr_rnn.models import TPRRNN, TPRRNNConfig

@@ -41,7 +41,7 @@ def ask(
 ) -> int:
     """Answer a question about a story, with the likeliest answers and their probabilities."""
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.data.story import read_plain_story
+    from tpr_rnn.data.babi.format import read_plain_story
 
     for option, given in (("--json", json), ("--graph", graph)):
         if given and question is None:
@@ -110,7 +110,7 @@ def _show_answers(answers: "list[Answer]", console: "Console") -> None:
 
 def _check_question(text: str) -> None:
     """Refuse what is not one question."""
-    from tpr_rnn.data.story import split_sentences
+    from tpr_rnn.data.babi.format import split_sentences
 
     parts = split_sentences(text.strip())
     if len(parts) > 1 or "?" in text.rstrip("? "):
@@ -135,7 +135,7 @@ def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> 
 
 
 def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Console") -> int:
-    from tpr_rnn.data.story import split_sentences
+    from tpr_rnn.data.babi.format import split_sentences
 
     console.print(
         "Type a story; a sentence that ends in ? is a question about it.\n"

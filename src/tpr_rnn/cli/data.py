@@ -30,11 +30,11 @@ def generate(
 
     Without options the stories are like the official ones.
     """
+    from tpr_rnn.data.babi.directory import SPLITS
+    from tpr_rnn.data.babi.format import format_story
     from tpr_rnn.data.corpus import parse_task
-    from tpr_rnn.data.directory import SPLITS
     from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
-    from tpr_rnn.data.story import format_story
 
     name = parse_task(task)
     options = StoryOptions(
@@ -74,7 +74,7 @@ def fetch(
     *, out: Annotated[Path, Parameter(help="Directory for the archive.")] = Path("data")
 ) -> int:
     """Download the official bAbI data, with a checksum."""
-    from tpr_rnn.data.download import fetch as fetch_archive
+    from tpr_rnn.data.babi.download import fetch as fetch_archive
 
     directory = fetch_archive(out)
     where = shlex.quote(str(directory))
@@ -93,8 +93,8 @@ def describe(
     from rich.table import Table
 
     from tpr_rnn.cli.console import Console
+    from tpr_rnn.data.babi.directory import SPLITS
     from tpr_rnn.data.describe import describe as describe_directory
-    from tpr_rnn.data.directory import SPLITS
     from tpr_rnn.data.simulator import TASK_TITLES
 
     tasks = describe_directory(directory)

@@ -49,8 +49,8 @@ def evaluate(
 
     from tpr_rnn.cli.console import Console
     from tpr_rnn.cli.result_tables import error_table, new_names_table, swapped_names_table
+    from tpr_rnn.data.babi.swapped_names import SWAPS
     from tpr_rnn.data.corpus import GENERATED
-    from tpr_rnn.data.swapped_names import SWAPS
     from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.evaluation.scoring import percent, task_errors
     from tpr_rnn.training.run_config import RunConfig, corpus_for

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tpr_rnn.data.directory import SPLITS, find_files, missing_splits, read_task
+from tpr_rnn.data.babi.directory import SPLITS, find_files, missing_splits, read_task
+from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.babi.substitutes import fillable, training_stories
 from tpr_rnn.data.simulator import TASK_TITLES, generate
-from tpr_rnn.data.story import Story, format_story
-from tpr_rnn.data.substitutes import fillable, training_stories
+from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError, quoted
 
 GENERATED = "generated"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tpr_rnn.data.directory import SPLITS, find_files
+from tpr_rnn.data.babi.directory import SPLITS, find_files
+from tpr_rnn.data.babi.format import read_stories
 from tpr_rnn.data.encoding import build_vocabulary, longest_sentence
-from tpr_rnn.data.story import read_stories
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from tpr_rnn.data.babi.directory import SPLITS
+from tpr_rnn.data.babi.systematic import PLANS, TASKS, load_systematic
 from tpr_rnn.data.corpus import Corpus, load_corpus, parse_task, survey
-from tpr_rnn.data.directory import SPLITS
 from tpr_rnn.data.simulator import TASK_TITLES
-from tpr_rnn.data.systematic import PLANS, TASKS, load_systematic
 from tpr_rnn.errors import UserError
 
 

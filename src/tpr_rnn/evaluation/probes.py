@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from tpr_rnn.data.babi.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.corpus import Combination
 from tpr_rnn.data.encoding import StoryCap, encode
 from tpr_rnn.data.story import Story
-from tpr_rnn.data.swapped_names import SWAPS, swap_names
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.evaluation.record import NewName, SwappedErrors, SwappedTask
 from tpr_rnn.evaluation.scoring import Scores, percent, score

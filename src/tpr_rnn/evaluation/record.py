@@ -77,7 +77,7 @@ class NewName(_Part, frozen=True, kw_only=True):
 
 
 class NewNames(_Part, frozen=True, kw_only=True):
-    """The probe with new names (data/systematic.py)."""
+    """The probe with new names (data/babi/systematic.py)."""
 
     per_name: dict[str, dict[str, NewName]]
     """By name and task."""
@@ -106,7 +106,7 @@ class SwappedErrors(_Part, frozen=True, kw_only=True):
 
 
 class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
-    """The probe with swapped names (data/swapped_names.py), on test stories."""
+    """The probe with swapped names (data/babi/swapped_names.py), on test stories."""
 
     when: str
     command: str

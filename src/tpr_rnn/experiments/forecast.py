@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from statistics import mean
 
-from tpr_rnn.data.systematic import PLANS, TASKS
+from tpr_rnn.data.babi.systematic import PLANS, TASKS
 from tpr_rnn.experiments.grid import Job
 
 # Seconds of one core (results/records/single-task.jsonl): only their proportions count.

@@ -8,8 +8,9 @@ from tpr_rnn import __version__
 from tpr_rnn.analysis.explanation import node_name, reasons
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.babi.format import parse_told
 from tpr_rnn.data.simulator import TASK_TITLES, tell
-from tpr_rnn.data.story import Story, parse_told
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
 from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.errors import check_sizes

@@ -59,7 +59,7 @@ SINGLE = (
     Published("LSTM (Sukhbaatar 2015)", TABLE_2, best=36.4, failed=16.0),
 )
 
-# The swapped-names test (data/swapped_names.py), models of all tasks.
+# The swapped-names test (data/babi/swapped_names.py), models of all tasks.
 SWAPPED_SOURCE = "Park et al. 2024"
 SWAPPED = {"TPR-RNN": 8.74, "TPR-RNN + AID": 5.61, "FWM": 2.85, "FWM + AID": 1.21}
 

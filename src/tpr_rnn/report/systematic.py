@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from statistics import mean, stdev
 
-from tpr_rnn.data.systematic import PAIRS, PLANS
+from tpr_rnn.data.babi.systematic import PAIRS, PLANS
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import NewName
 from tpr_rnn.report.figures import draw_names, draw_pairs

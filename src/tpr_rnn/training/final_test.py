@@ -4,8 +4,8 @@ from pathlib import Path
 
 from msgspec import structs
 
+from tpr_rnn.data.babi.swapped_names import SWAPS
 from tpr_rnn.data.stories import load_stories
-from tpr_rnn.data.swapped_names import SWAPS
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import now

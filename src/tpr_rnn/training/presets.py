@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
-from tpr_rnn.data.systematic import PLANS
+from tpr_rnn.data.babi.systematic import PLANS
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.models.model import ModelConfig

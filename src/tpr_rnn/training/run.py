@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 import torch
 
+from tpr_rnn.data.babi.directory import SPLITS
+from tpr_rnn.data.babi.systematic import PLANS
 from tpr_rnn.data.corpus import Corpus
-from tpr_rnn.data.directory import SPLITS
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
-from tpr_rnn.data.systematic import PLANS
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.provenance import source, versions
 from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors

@@ -19,7 +19,7 @@ class RunConfig:
     """What a run is told to do."""
 
     task: str
-    """The number of a task, 'all', or an experiment with new names (data/systematic.py)."""
+    """The number of a task, 'all', or an experiment with new names (data/babi/systematic.py)."""
     seed: int
     preset: str
     """The name of the preset that the settings started from."""

@@ -3,10 +3,11 @@
 import random
 import zlib
 
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.simulator.options import Cast
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.scene import Scene
-from tpr_rnn.data.story import Story, format_story
+from tpr_rnn.data.story import Story
 
 TEST_QUESTIONS = 1_000
 

@@ -7,9 +7,10 @@ Generated stories take its place, and with them the official stories that are at
 from collections.abc import Sequence
 from pathlib import Path
 
-from tpr_rnn.data.directory import find_files
+from tpr_rnn.data.babi.directory import find_files
+from tpr_rnn.data.babi.format import read_stories
 from tpr_rnn.data.simulator import TASK_TITLES, generate
-from tpr_rnn.data.story import Story, read_stories
+from tpr_rnn.data.story import Story
 
 QUESTIONS = 9_000
 """Generated questions: as many as an official 10k training file has."""

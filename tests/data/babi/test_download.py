@@ -9,8 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tpr_rnn.data.download import ARCHIVE, fetch
-from tpr_rnn.data.story import read_stories
+from tpr_rnn.data.babi.download import ARCHIVE, fetch
+from tpr_rnn.data.babi.format import read_stories
 from tpr_rnn.errors import UserError
 
 STORY = b"1 Mary went home.\n2 Where is Mary?\thome\t1\n"

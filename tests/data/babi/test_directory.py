@@ -1,10 +1,11 @@
 import pytest
 
-from tpr_rnn.data import substitutes
+from tpr_rnn.data.babi import substitutes
+from tpr_rnn.data.babi.directory import find_files, read_task
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.corpus import load_corpus, parse_task
 from tpr_rnn.data.describe import describe
-from tpr_rnn.data.directory import find_files, read_task
-from tpr_rnn.data.story import Question, Story, format_story
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 
 

@@ -27,10 +27,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tpr_rnn.data.babi.directory import SPLITS
+from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.corpus import Combination, Corpus, load_corpus, task_order
-from tpr_rnn.data.directory import SPLITS
 from tpr_rnn.data.names import with_names
-from tpr_rnn.data.story import Story, format_story
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 

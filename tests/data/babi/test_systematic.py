@@ -3,17 +3,18 @@
 import pytest
 
 from data.small import PAIRS, VALID_PAIRS, few_pairs, write_tasks
-from tpr_rnn.data.names import with_names
-from tpr_rnn.data.stories import check_task, check_there_is, load_stories
-from tpr_rnn.data.story import Question, Story, format_story, parse_stories
-from tpr_rnn.data.swapped_names import SWAPS, swap_names
-from tpr_rnn.data.systematic import (
+from tpr_rnn.data.babi.format import format_story, parse_stories
+from tpr_rnn.data.babi.swapped_names import SWAPS, swap_names
+from tpr_rnn.data.babi.systematic import (
     OLD_NAMES,
     PLANS,
     TASKS,
     introduce,
     trained_tasks,
 )
+from tpr_rnn.data.names import with_names
+from tpr_rnn.data.stories import check_task, check_there_is, load_stories
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 
 NEW = {name for plan in PLANS.values() for name in plan.names}

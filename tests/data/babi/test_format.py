@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tpr_rnn.data.story import (
-    Question,
-    Story,
-    format_story,
-    parse_stories,
-    read_plain_story,
-    read_stories,
-)
+from tpr_rnn.data.babi.format import format_story, parse_stories, read_plain_story, read_stories
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 
 TWO_STORIES = """\

@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from tpr_rnn.data.story import Story, read_stories
+from tpr_rnn.data.babi.format import read_stories
+from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import check_directory
 
