@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from tpr_rnn.data.batches import epoch_order, evaluation_batches, make_batch, task_shares
+from tpr_rnn.data.batches import (
+    bucketed_batches,
+    epoch_order,
+    evaluation_batches,
+    make_batch,
+    task_shares,
+)
 from tpr_rnn.data.encoding import (
     UNKNOWN_ANSWER,
     StoryCap,
@@ -12,6 +18,7 @@ from tpr_rnn.data.encoding import (
 )
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import PADDING, Vocabulary, tokenize
+from tpr_rnn.data.word_stream import word_stream
 from tpr_rnn.errors import UserError
 
 STORIES = [
@@ -166,6 +173,73 @@ def test_a_task_gets_its_share_of_an_epoch() -> None:
     assert (order == epoch_order(big, seed=3, epoch=0, shares={"1": 0.25, "2": 0.75})).all()
     assert (order != epoch_order(big, seed=3, epoch=1, shares={"1": 0.25, "2": 0.75})).any()
     assert not len(epoch_order(big, seed=0, epoch=0, shares={"1": 0.0, "2": 0.0}))
+
+
+def many_lengths(stories: int = 300):
+    """Stories of 1 to 12 sentences, each with up to 4 questions."""
+    random = np.random.default_rng(0)
+    told = []
+    for length in random.integers(1, 13, stories).tolist():
+        places = sorted(random.integers(1, length + 1, random.integers(1, 5)).tolist())
+        questions = tuple(Question("Where is Mary?", "home", place) for place in places)
+        told.append(Story(("Mary went home.",) * length, questions))
+    return encode({"1": told[:100], "2": told[100:]}, build_vocabulary(told), 4)
+
+
+@pytest.mark.parametrize("batch_size", [8, 50, 100_000])
+def test_bucketed_batches_hold_each_story_whole_and_once(batch_size) -> None:
+    data = many_lengths()
+    batches = bucketed_batches(data, 3, 0, batch_size=batch_size, pool=4)
+    assert len(batches) == -(-len(data) // batch_size)
+    assert sorted(np.concatenate(batches)) == list(range(len(data)))
+    stories = [set(data.start[batch].tolist()) for batch in batches]
+    assert sum(map(len, stories)) == 300  # none is cut
+    assert max(map(len, batches)) < batch_size + 4
+
+
+def test_bucketed_batches_hold_stories_of_similar_length_in_random_order() -> None:
+    data = many_lengths()
+
+    def padding(batches) -> float:
+        made = [make_batch(data, batch) for batch in batches]
+        read = [word_stream(batch, batch.groups[0]) for batch in made]
+        words = sum(int(stream.lengths.sum()) for stream in read)
+        return 1 - words / sum(stream.words.numel() for stream in read)
+
+    plain = epoch_order(data, 3, 0)
+    assert padding(np.split(plain, range(40, len(plain), 40))) > 0.3
+    bucketed = bucketed_batches(data, 3, 0, batch_size=40, pool=1000)
+    assert padding(bucketed) < 0.1
+    longest = [data.length[batch].max() for batch in bucketed]
+    assert longest != sorted(longest)
+
+
+def test_bucketed_batches_depend_on_seed_and_epoch_alone() -> None:
+    data = many_lengths()
+
+    def drawn(seed: int, epoch: int) -> list[list[int]]:
+        batches = bucketed_batches(data, seed, epoch, batch_size=40, pool=4)
+        return [batch.tolist() for batch in batches]
+
+    assert drawn(3, 1) == drawn(3, 1)
+    assert drawn(3, 1) != drawn(3, 2)
+    assert drawn(3, 1) != drawn(4, 1)
+
+
+def test_a_story_drawn_twice_into_a_batch_is_read_once() -> None:
+    data = many_lengths()
+    shares = {"1": 0.9, "2": 0.1}
+    batches = bucketed_batches(data, 0, 0, batch_size=200, pool=4, shares=shares)
+    for batch in batches:
+        assert len(set(batch.tolist())) == len(batch)
+    assert (np.bincount(np.concatenate(batches), minlength=len(data)) > 1).any()
+
+
+def test_a_batch_of_whole_stories_has_room_for_two() -> None:
+    with pytest.raises(
+        UserError, match="up to 4 questions needs a batch_size of at least 8, not 7"
+    ):
+        bucketed_batches(many_lengths(), 0, 0, batch_size=7, pool=4)
 
 
 def test_shares_go_by_questions_and_by_errors() -> None:

@@ -74,6 +74,19 @@ def test_a_seed_repeats_bit_for_bit_and_another_differs() -> None:
     assert not torch.equal(one.optimizer.theta, other.optimizer.theta)
 
 
+def test_a_run_with_bucketed_batches_resumes_to_the_same_end() -> None:
+    settings = {"bucket_batches": 2, "error_weighted_share": 0.5, "learning_rate": 0.01}
+    whole = make_trainer(**settings)
+    list(whole.run())
+    first, second = make_trainer(**settings), make_trainer(**settings)
+    for event in first.run():
+        if event.step == 6:
+            break
+    second.restore(first.progress, {name: x.clone() for name, x in first.tensors().items()})
+    list(second.run())
+    assert_same(second.tensors(), whole.tensors())
+
+
 def test_the_rate_is_a_tenth_in_the_warm_up(monkeypatch) -> None:
     trainer = make_trainer(learning_rate=0.5, warmup_steps=5)
     rates = []

@@ -14,6 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from tpr_rnn.data.encoding import Encoded
+from tpr_rnn.errors import UserError
 
 
 class StoryGroup(NamedTuple):
@@ -118,10 +119,52 @@ def epoch_order(
     of a task with more than it has questions for, stories come again; of one with less, some are
     left out. Without, each comes once.
     """
+    return _questions(*_shuffled(data, np.random.default_rng((seed, epoch)), shares))
+
+
+def bucketed_batches(
+    data: Encoded,
+    seed: int,
+    epoch: int,
+    *,
+    batch_size: int,
+    pool: int,
+    shares: Mapping[str, float] | None = None,
+) -> list[Int[np.ndarray, " _"]]:
+    """The questions of each batch of an epoch: whole stories, similar in length, little padding.
+
+    The stories of so many batches (`pool`) are sorted by length, and cut into batches of whole
+    stories: as many batches as without sorting, of about `batch_size` questions each. They come in
+    random order. Stories and their order are drawn as in `epoch_order`, from seed and epoch alone.
+    A story that has been drawn twice into one batch is read once.
+    """
     random = np.random.default_rng((seed, epoch))
+    first, count = _shuffled(data, random, shares)
+    batches, most = math.ceil(len(data) / batch_size), int(count.max())
+    if batches > 1 and batch_size < 2 * most:
+        raise UserError(
+            f"a batch of whole stories (bucket_batches) of up to {most} questions needs a "
+            f"batch_size of at least {2 * most}, not {batch_size}"
+        )
+    pool_of = (count.cumsum() - count) // (pool * batch_size)
+    by_length = np.lexsort((_words(data, first, count), pool_of))
+    first, count = first[by_length], count[by_length]
+    batch_of = (count.cumsum() - count) * batches // count.sum()
+    ends = np.searchsorted(batch_of, np.arange(1, batches))
+    cut = []
+    for members in np.split(np.arange(len(first)), ends):
+        different = members[np.unique(first[members], return_index=True)[1]]
+        cut.append(_questions(first[different], count[different]))
+    return [cut[number] for number in random.permutation(batches)]
+
+
+def _shuffled(
+    data: Encoded, random: np.random.Generator, shares: Mapping[str, float] | None
+) -> Int[np.ndarray, "2 s"]:
+    """The stories of an epoch in random order: of each the first question, and how many."""
     stories = _stories(data)
     if shares is None:
-        return _questions(*random.permutation(stories, axis=1))
+        return random.permutation(stories, axis=1)
     ends = np.rint(np.cumsum(list(shares.values())) * len(data)).astype(int)
     counts = np.diff(ends, prepend=0)
     task = data.task[stories[0]]
@@ -129,7 +172,7 @@ def epoch_order(
         _repeated(stories[:, task == data.task_names.index(name)], count, random)
         for name, count in zip(shares, counts.tolist(), strict=True)
     ]
-    return _questions(*random.permutation(np.concatenate(chosen, axis=1), axis=1))
+    return random.permutation(np.concatenate(chosen, axis=1), axis=1)
 
 
 def task_shares(
@@ -173,6 +216,19 @@ def _stories(data: Encoded) -> Int[np.ndarray, "2 s"]:
     """
     first = np.flatnonzero(np.diff(data.start, prepend=-1))
     return np.stack((first, np.diff(first, append=len(data))))
+
+
+def _words(
+    data: Encoded, first: Int[np.ndarray, " s"], count: Int[np.ndarray, " s"]
+) -> Int[np.ndarray, " s"]:
+    """How many words each story has, those of its questions included."""
+    told, asked = (
+        np.append(0, (table > 0).sum(axis=1)[rows].cumsum())
+        for table, rows in ((data.sentences, data.told), (data.questions, data.question))
+    )
+    end = data.start[first] + data.length[first + count - 1]
+    words: np.ndarray = told[end] - told[data.start[first]] + asked[first + count] - asked[first]
+    return words
 
 
 def _questions(first: Int[np.ndarray, " s"], count: Int[np.ndarray, " s"]) -> Int[np.ndarray, " n"]:

@@ -14,6 +14,10 @@ class Recipe:
 
     batch_size: int = 128
     """Questions in a batch."""
+    bucket_batches: int | None = None
+    """Bucketing: the stories of so many batches are sorted by their words before they are cut into
+    batches, so that a batch holds whole stories of similar length. For models that pad; None:
+    batches of any lengths, exactly `batch_size` questions each."""
     error_weighted_share: float = 0.0
     """Share of an epoch that goes to the tasks by their errors in the last one, so that what is
     not learned yet is practised most; the rest goes to all questions alike."""
@@ -108,7 +112,7 @@ class Recipe:
             )
         if self.attempts > 1 and self.start_decay_below is None:
             raise UserError("more attempts than one need start_decay_below, to know a failed one")
-        for name in ("stop_after_zero_error", "patience"):
+        for name in ("bucket_batches", "stop_after_zero_error", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")

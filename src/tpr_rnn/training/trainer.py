@@ -10,7 +10,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from tpr_rnn.data.batches import Batch, epoch_order, make_batch, task_shares
+from tpr_rnn.data.batches import (
+    Batch,
+    bucketed_batches,
+    epoch_order,
+    make_batch,
+    task_shares,
+)
 from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models.model import ModelConfig
@@ -54,7 +60,7 @@ class Trainer:
         self.schedule = Schedule(recipe, self.steps_per_epoch)
         self.policy = AttemptPolicy(recipe, self.schedule)
         self.progress = Progress()
-        self._order: tuple[int, Int[np.ndarray, " n"]] | None = None
+        self._chosen: tuple[int, list[Int[np.ndarray, " _"]]] | None = None
         self._initialise(seed)
         self._best = self._copy_of_model()
 
@@ -189,11 +195,20 @@ class Trainer:
 
     def _batch(self) -> Batch:
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
-        if self._order is None or self._order[0] != epoch:
-            self._order = (epoch, epoch_order(self.train, self.seed, epoch, self._shares()))
-        size = self.recipe.batch_size
-        chosen = self._order[1][position * size : (position + 1) * size]
+        if self._chosen is None or self._chosen[0] != epoch:
+            self._chosen = (epoch, self._batches_of(epoch))
+        chosen = self._chosen[1][position]
         return make_batch(self.train, chosen, self.model.story_groups()).to(self.device)
+
+    def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
+        """The questions of each batch of an epoch."""
+        size, pool = self.recipe.batch_size, self.recipe.bucket_batches
+        if pool is not None:
+            return bucketed_batches(
+                self.train, self.seed, epoch, batch_size=size, pool=pool, shares=self._shares()
+            )
+        order = epoch_order(self.train, self.seed, epoch, self._shares())
+        return np.split(order, range(size, len(order), size))
 
     def _shares(self) -> dict[str, float] | None:
         """How much of an epoch each task gets; None: as much as it has questions."""
