@@ -11,6 +11,9 @@ SUBSETS = [
     ("write", "move"),
     ("write", "backlink"),
     ("write", "move", "backlink"),
+    ("swap",),
+    ("write", "swap"),
+    ("write", "move", "backlink", "swap"),
 ]
 # Rounding in float64 with keys of length about 1; a wrong term is off by 0.01 or more.
 TOLERANCE = {"rtol": 1e-10, "atol": 1e-12}

@@ -42,13 +42,24 @@ def tell_by_hand(story, operations, entity_size, relation_size):
         if "backlink" in operations:  # eq. 14
             add(F, -1, bind(e2, r3, b_hat))
             add(F, +1, bind(e2, r3, e1))
+        if "swap" in operations:  # d at one place for the other, and -d at the other
+            difference = [m - w for m, w in zip(m_hat, w_hat, strict=True)]
+            add(F, +1, bind(e1, r1, difference))
+            add(F, -1, bind(e1, r2, difference))
     return F
 
 
 @pytest.mark.parametrize("form", [sequential, parallel], ids=["sequential", "parallel"])
 @pytest.mark.parametrize(
     "operations",
-    [("write",), ("write", "move"), ("write", "backlink"), ("write", "move", "backlink")],
+    [
+        ("write",),
+        ("write", "move"),
+        ("write", "backlink"),
+        ("write", "move", "backlink"),
+        ("swap",),
+        ("write", "move", "backlink", "swap"),
+    ],
     ids="+".join,
 )
 def test_memory_follows_the_equations(form, operations) -> None:

@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from tpr_rnn.memory import OPERATIONS, SPECS, Associations, check_operations, retrieved, sequential
+from tpr_rnn.memory import (
+    OPERATIONS,
+    SPECS,
+    Associations,
+    DenseMemory,
+    check_operations,
+    parallel,
+    retrieved,
+    sequential,
+)
 
 
 def test_the_paper_has_three_and_the_table_has_them_in_its_order() -> None:
@@ -22,7 +31,9 @@ def test_move_reads_all_that_it_takes_away_at_once_and_stores_nothing_of_its_own
 
 
 @pytest.mark.parametrize(
-    "operations", [("write",), ("backlink",), ("write", "move"), OPERATIONS], ids="+".join
+    "operations",
+    [("write",), ("backlink",), ("write", "move"), OPERATIONS, (*OPERATIONS, "swap")],
+    ids="+".join,
 )
 def test_what_was_found_follows_from_the_changes(operations) -> None:
     table = torch.randn(3, 12, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -34,7 +45,26 @@ def test_what_was_found_follows_from_the_changes(operations) -> None:
     for t in range(3):
         _, before = sequential(said.between(0, t), operations=operations)
         for name in operations:
-            (relation,) = SPECS[name].relation
-            key = (parts[SPECS[name].source][0, t], parts[relation][0, t])
+            relation = sum(
+                factor * parts[part][0, t] for part, factor in SPECS[name].relation.items()
+            )
+            key = (parts[SPECS[name].source][0, t], relation)
             expected = torch.einsum("e,r,erf->f", *key, before.tensor[0])
             torch.testing.assert_close(found[SPECS[name].found][0, t], expected)
+
+
+def test_swap_exchanges_what_stands_at_two_orthogonal_keys() -> None:
+    memory = torch.randn(1, 3, 4, 3, generator=torch.Generator().manual_seed(1)).double()
+    one, other = (torch.eye(4).double()[relation].view(1, 1, 4) for relation in (0, 2))
+    here = torch.eye(3).double()[1].view(1, 1, 3)
+    said = Associations.of(e1=here, e2=torch.ones_like(here), r1=one, r2=other, r3=one)
+    _, after = parallel(said, operations=("swap",), state=DenseMemory(memory))
+    expected = memory.clone()
+    expected[0, 1, [0, 2]] = memory[0, 1, [2, 0]]
+    torch.testing.assert_close(after.tensor, expected)
+
+
+def test_swap_is_not_among_those_of_the_paper() -> None:
+    assert set(SPECS) - set(OPERATIONS) == {"swap"}
+    assert SPECS["swap"].needs == ()
+    assert check_operations(["swap", "write"]) == ("write", "swap")

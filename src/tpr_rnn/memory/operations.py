@@ -1,4 +1,4 @@
-"""Write, move and backlink as data (eq. 6, 9-14): the one table that everything reads.
+"""Write, move, backlink and swap as data (eq. 6, 9-14): the one table that everything reads.
 
 All operations have one shape. At its *key*, the pair (source entity, relation), an operation adds
 a *change* to the memory: what it stores there minus what it finds there.
@@ -7,6 +7,11 @@ a *change* to the memory: what it stores there minus what it finds there.
     write       (e1, r1)   u1 = e2 - w_hat       w_hat = F (e1, r1)    eq. 9, 10
     move        (e1, r2)   u2 = w_hat - m_hat    m_hat = F (e1, r2)    eq. 11, 12
     backlink    (e2, r3)   u3 = e1 - b_hat       b_hat = F (e2, r3)    eq. 13, 14
+    swap        (e1, d)    u4 = -s_hat           s_hat = F (e1, d)     d = r1 - r2
+
+Swap is not in the paper: what stands at (e1, r1) and at (e1, r2) changes places. With orthogonal
+keys of length 1 it is the reflection I - kk', k = (e1, r1 - r2): it has the eigenvalue -1, where
+the others have 0 and 1 only, and so it can follow a permutation.
 
 Only the oracle (`sequential`) and the C++ kernel spell the operations out a second time: the one
 to stay close to the paper, the other for speed. The tests hold all three together.
@@ -18,7 +23,7 @@ from typing import Literal
 
 from tpr_rnn.errors import UserError, quoted
 
-Operation = Literal["write", "move", "backlink"]
+Operation = Literal["write", "move", "backlink", "swap"]
 Combination = Mapping[str, float]
 """A sum of named vectors, each with its factor; empty: zero."""
 
@@ -128,6 +133,21 @@ SPECS: Mapping[Operation, OperationSpec] = {
             found="b_hat",
             stored={"e1": 1.0},
             equations=(13, 14),
+        ),
+        OperationSpec(
+            name="swap",
+            title="swap",
+            symbol="S",
+            purpose="exchanges two relations",
+            meaning="what has changed places",
+            colour="#7a5b00",
+            colour_on_dark="#e8c75a",
+            line="dashed",
+            source="e1",
+            relation={"r1": 1.0, "r2": -1.0},
+            found="s_hat",
+            stored={},
+            equations=(),
         ),
     )
 }

@@ -82,6 +82,10 @@ def sequential(
             b_hat = _retrieve(memory, e2, r3)  # eq. 13
             step.append(e1 - b_hat)
             update = update - _bind(e2, r3, b_hat) + _bind(e2, r3, e1)  # eq. 14
+        if "swap" in operations:
+            s_hat = _retrieve(memory, e1, r1 - r2)
+            step.append(-s_hat)
+            update = update - _bind(e1, r1 - r2, s_hat)
         memory = memory + update  # eq. 4 and 6
         memories.append(memory)
         changes.append(torch.stack(step, dim=1))

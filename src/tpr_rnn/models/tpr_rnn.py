@@ -48,7 +48,7 @@ class TPRRNNConfig(ModelConfig):
     layer_norm: bool = True
     """Normalise what each inference step retrieves (LN in eq. 17-19)."""
     operations: tuple[str, ...] = OPERATIONS
-    """Memory operations in use: write, move, backlink (eq. 6)."""
+    """Memory operations in use: write, move, backlink (eq. 6); there is swap too."""
     bounded_keys: bool = False
     """Scale entities to length 1 and shorten relations that are longer: with keys of at most
     length 1 the memory stays bounded, and a relation's length says how strongly a sentence writes.
