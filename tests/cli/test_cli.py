@@ -243,7 +243,7 @@ def test_analyze_refuses_a_model_without_a_memory_before_it_reads(trained, tmp_p
     Reader(make_model(config), Vocabulary(["mary"])).save(copy / "model.safetensors")
     done = run("analyze", str(copy), "--data", str(tmp_path / "nowhere"))
     assert done.returncode == 2
-    assert "only a TPR-RNN has a memory to look into; this model is an LSTM" in done.stderr
+    assert "only a TPR-RNN has a memory to look into; this model is: LSTM" in done.stderr
 
 
 def test_output_that_nobody_reads_ends_quietly() -> None:

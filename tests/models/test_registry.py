@@ -96,5 +96,5 @@ def test_another_kind_starts_from_its_own_defaults_and_keeps_the_recipe() -> Non
 
 
 def test_only_a_tpr_rnn_has_a_memory_to_look_into() -> None:
-    with pytest.raises(UserError, match=r"only a TPR-RNN has a memory .* is an LSTM"):
+    with pytest.raises(UserError, match=r"only a TPR-RNN has a memory .* this model is: LSTM"):
         trace(reader("lstm"), *QUESTION)

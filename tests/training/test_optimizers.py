@@ -55,6 +55,15 @@ def test_a_long_gradient_is_clipped_to_the_norm_and_a_short_one_is_left() -> Non
     torch.testing.assert_close(parameter.grad, torch.tensor([3.0, 4.0]))
 
 
+def test_the_gradient_of_each_parameter_is_clipped_by_itself() -> None:
+    long, short = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1, 2))
+    optimizer = FlatSGD([long, short], momentum=0.0)
+    long.grad.copy_(torch.tensor([6.0, 8.0]))
+    short.grad.copy_(torch.tensor([[0.0, 4.0]]))
+    optimizer.clip_norm_each(5.0)
+    torch.testing.assert_close(optimizer.gradient, torch.tensor([3.0, 4.0, 0.0, 4.0]))
+
+
 def test_a_gradient_is_clipped_by_value_either_way() -> None:
     parameter = nn.Parameter(torch.zeros(3))
     optimizer = FlatSGD([parameter], momentum=0.0)

@@ -17,6 +17,9 @@ from tpr_rnn.training.recipe import Recipe
         ({"weight_decay": 0.1, "random_name_share": 0.5}, "leave one of the two out"),
         ({"clip_norm": 0.0}, "clip_norm must be over 0"),
         ({"clip_value": -1.0}, "clip_value must be over 0"),
+        ({"clip_norm_each": 0.0}, "clip_norm_each must be over 0"),
+        ({"halve_lr_every": 0}, "halve_lr_every must be 1 or more, or none"),
+        ({"linear_start_epochs": -1}, "linear_start_epochs must be 0 or more"),
     ],
 )
 def test_senseless_settings_are_refused(settings, message) -> None:

@@ -54,3 +54,12 @@ def test_an_attempt_never_takes_more_than_its_epochs(decay_epochs) -> None:
     short = schedule(epochs=6, decay_epochs=decay_epochs)
     assert short.last_step() == 60
     assert all(short.last_step(started) <= 60 for started in range(0, 61, 10))
+
+
+def test_the_learning_rate_is_halved_every_so_many_epochs_after_the_linear_start() -> None:
+    halving = schedule(warmup_steps=0, epochs=12, halve_lr_every=3, linear_start_epochs=2)
+    assert halving.last_step() == 120
+    rates = [halving.learning_rate(10 * epoch) for epoch in range(12)]
+    assert rates == [1.0] * 5 + [0.5] * 3 + [0.25] * 3 + [0.125]
+    assert halving.learning_rate(49) == 1.0
+    assert halving.learning_rate(50, halved=True) == 0.25

@@ -11,6 +11,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models import TPRRNNConfig
 from tpr_rnn.models import model as model_module
+from tpr_rnn.models.memn2n import MemN2NConfig
 from tpr_rnn.training import trainer as trainer_module
 from tpr_rnn.training.events import Evaluated, LearningRateHalved, Restarted, Stepped, Stopped
 from tpr_rnn.training.progress import Progress
@@ -501,6 +502,53 @@ def test_the_gradient_is_clipped_as_the_recipe_says(monkeypatch) -> None:
     free = lengths(clip_norm=None)
     assert all(norm > 1e-3 and largest > 1e-4 for norm, largest in free)
     assert all(norm == pytest.approx(1e-3) for norm, _ in lengths(clip_norm=1e-3))
+    each = lengths(clip_norm=None, clip_norm_each=1e-4)
+    assert all(1.1e-4 < norm < 1e-3 for norm, _ in each)
     by_value = lengths(clip_norm=None, clip_value=1e-4)
     assert all(largest == pytest.approx(1e-4) for _, largest in by_value)
     assert all(norm > 2e-4 for norm, _ in by_value)
+
+
+def test_the_gradient_of_a_sum_is_that_of_the_mean_times_the_questions() -> None:
+    summed, mean = (make_trainer(sum_loss=loss, clip_norm=None) for loss in (True, False))
+    for trainer in (summed, mean):
+        trainer._step()
+    torch.testing.assert_close(summed.optimizer.gradient, 8 * mean.optimizer.gradient)
+    assert summed.progress.loss_sum == mean.progress.loss_sum
+
+
+def memn2n_trainer(**settings) -> Trainer:
+    config = MemN2NConfig(vocabulary_size=len(VOCABULARY), max_words=WORDS, embedding_size=4)
+    recipe = Recipe(batch_size=8, epochs=3, optimizer="sgd", **settings)
+    return Trainer(config, recipe, train=DATA, valid=DATA, seed=0)
+
+
+def test_a_linear_start_leaves_the_softmax_out_for_its_epochs_resumed_or_not() -> None:
+    whole = memn2n_trainer(linear_start_epochs=2)
+    linear = []
+    for event in whole.run():
+        if isinstance(event, Stepped):
+            linear.append(bool(whole.model.linear))
+    assert linear == [True] * 8 + [False] * 4
+    for stop in (5, 8, 9):
+        first, second = (memn2n_trainer(linear_start_epochs=2) for _ in range(2))
+        for event in first.run():
+            if event.step == stop:
+                break
+        second.restore(first.progress, {name: x.clone() for name, x in first.tensors().items()})
+        list(second.run())
+        assert_same(second.tensors(), whole.tensors())
+
+
+def test_the_best_model_of_the_linear_start_stays_linear(monkeypatch) -> None:
+    scores_in_turn(monkeypatch, (0.5, 1.0), (0.5, 9.0), (0.5, 9.0))
+    trainer = memn2n_trainer(linear_start_epochs=1)
+    list(trainer.run())
+    assert not trainer.model.linear
+    trainer.use_best()
+    assert trainer.model.linear
+
+
+def test_a_linear_start_needs_a_model_that_can_be_linear() -> None:
+    with pytest.raises(UserError, match="which TPRRNN cannot; leave linear_start_epochs out"):
+        make_trainer(linear_start_epochs=1)

@@ -36,7 +36,7 @@ def train(
         str | None,
         Parameter(
             help="Settings to start from: single, all or systematic (ours; whichever fits the task "
-            "if absent), lstm, paper-single, paper-all."
+            "if absent), paper-single, paper-all, or another system's: lstm, memn2n, dmn, entnet."
         ),
     ] = None,
     seed: Annotated[int | None, Parameter(help="Seed of all randomness; else 0.")] = None,

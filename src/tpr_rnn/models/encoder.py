@@ -36,3 +36,15 @@ class SentenceEncoder(nn.Module):
         pairs = (self.word_vectors[:, None] * self.position_vectors).flatten(0, 1)  # d_i * p_i
         position = torch.arange(words.shape[1], device=words.device)
         return embedding_bag(words * words.shape[1] + position, pairs, mode="sum")
+
+
+def position_encoding(words: int, size: int) -> Float[Tensor, "w v"]:
+    """Fixed weights of the word at each position (l in MemN2N and DMN+).
+
+    l_jk = 1 + 4 (j - (J + 1) / 2) (k - (d + 1) / 2) / (J d), as the released MemN2N has them. What
+    the papers print, (1 - j/J) - (k/d) (1 - 2j/J), is half of it but for the offsets; the mean of
+    these weights is 1. J counts the words of the longest sentence.
+    """
+    j = torch.arange(1, words + 1) - (words + 1) / 2
+    k = torch.arange(1, size + 1) - (size + 1) / 2
+    return 1 + 4 * torch.outer(j, k) / (words * size)

@@ -85,6 +85,13 @@ class Model(nn.Module, ABC):
         """
         return None
 
+    def set_linear(self, linear: bool) -> None:
+        """Leave the softmax in the memory out, or take it in again (`linear_start_epochs`)."""
+        raise UserError(
+            "a linear start needs a model that can leave the softmax in its memory out, which "
+            f"{type(self).__name__} cannot; leave linear_start_epochs out"
+        )
+
     def story_groups(self) -> int:
         """Into how many groups by length a training batch is best split."""
         return 1

@@ -74,7 +74,7 @@ class Reader:
         """The model, for whoever looks into its memory; one that has none is an error."""
         if not isinstance(self.model, TPRRNN):
             title = ARCHITECTURES[architecture_of(self.model.config)].title
-            raise UserError(f"only a TPR-RNN has a memory to look into; this model is an {title}")
+            raise UserError(f"only a TPR-RNN has a memory to look into; this model is: {title}")
         return self.model
 
     def with_operations(self, operations: Sequence[str]) -> "Reader":

@@ -7,7 +7,10 @@ from types import MappingProxyType
 import torch
 
 from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.models.dmn import DMN, DMNConfig
+from tpr_rnn.models.entnet import EntNet, EntNetConfig
 from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
+from tpr_rnn.models.memn2n import MemN2N, MemN2NConfig
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
 
@@ -29,6 +32,9 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
     {
         TPR_RNN: Architecture("TPR-RNN", TPRRNNConfig, TPRRNN),
         "lstm": Architecture("LSTM", LSTMReaderConfig, LSTMReader),
+        "dmn": Architecture("DMN+", DMNConfig, DMN),
+        "entnet": Architecture("EntNet", EntNetConfig, EntNet),
+        "memn2n": Architecture("MemN2N", MemN2NConfig, MemN2N),
     }
 )
 

@@ -25,13 +25,16 @@ class FlatOptimizer(ABC):
         trained = [parameter for parameter in parameters if parameter.requires_grad]
         self.theta = torch.cat([parameter.detach().flatten() for parameter in trained])
         self.gradient = torch.zeros_like(self.theta)
-        begin = 0
-        for parameter in trained:
-            part = slice(begin, begin + parameter.numel())
-            parameter.data = self.theta[part].view_as(parameter)
-            parameter.grad = self.gradient[part].view_as(parameter)
-            begin = part.stop
+        self._sizes = [parameter.numel() for parameter in trained]
+        views = zip(self._parts(self.theta), self._parts(self.gradient), strict=True)
+        for parameter, (theta, gradient) in zip(trained, views, strict=True):
+            parameter.data = theta.view_as(parameter)
+            parameter.grad = gradient.view_as(parameter)
         self.steps = 0
+
+    def _parts(self, flat: Float[Tensor, " p"]) -> list[Tensor]:
+        """A flat buffer by parameter."""
+        return list(flat.split(self._sizes))
 
     @abstractmethod
     def state(self) -> dict[str, Float[Tensor, " p"]]:
@@ -53,8 +56,13 @@ class FlatOptimizer(ABC):
     @torch.no_grad()
     def clip_norm(self, largest: float) -> None:
         """Shorten the gradient to the norm `largest` if it is longer."""
-        norm = torch.linalg.vector_norm(self.gradient)
-        self.gradient.mul_((largest / (norm + 1e-12)).clamp(max=1.0))
+        _shorten(self.gradient, largest)
+
+    @torch.no_grad()
+    def clip_norm_each(self, largest: float) -> None:
+        """Shorten the gradient of each parameter by itself to the norm `largest`."""
+        for gradient in self._parts(self.gradient):
+            _shorten(gradient, largest)
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
@@ -195,6 +203,12 @@ class FlatSGD(FlatOptimizer):
     def state(self) -> dict[str, Float[Tensor, " p"]]:
         """The velocity."""
         return {"u": self.u}
+
+
+def _shorten(vector: Float[Tensor, " p"], largest: float) -> None:
+    """Scale a vector to the norm `largest` if it is longer."""
+    norm = torch.linalg.vector_norm(vector)
+    vector.mul_((largest / (norm + 1e-12)).clamp(max=1.0))
 
 
 OPTIMIZERS: Mapping[str, type[FlatOptimizer]] = MappingProxyType(

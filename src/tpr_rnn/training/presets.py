@@ -125,6 +125,54 @@ def _parse(name: str, text: str, kind: Any) -> Any:
 # What our recipes have in common: NAdam's usual memory, and a rate that falls by itself.
 _OURS = Recipe(beta1=0.9, beta2=0.999, halve_lr_below_loss=None)
 
+# The recipe of MemN2N's released program.
+_MEMN2N = Recipe(
+    optimizer="sgd",
+    batch_size=32,
+    sum_loss=True,
+    linear_start_epochs=20,
+    epochs=120,
+    learning_rate=0.005,
+    halve_lr_every=25,
+    warmup_steps=0,
+    halve_lr_below_loss=None,
+    clip_norm=None,
+    clip_norm_each=40.0,
+    max_sentences=50,
+    story_cap_task_3=50,
+)
+
+# EntNet's, of its paper and its released program.
+_ENTNET = Recipe(
+    optimizer="adam",
+    beta1=0.9,
+    beta2=0.999,
+    batch_size=32,
+    sum_loss=True,
+    epochs=200,
+    learning_rate=0.01,
+    halve_lr_every=25,
+    warmup_steps=0,
+    halve_lr_below_loss=None,
+    clip_norm=40.0,
+)
+
+# DMN+'s; the paper does not print its weight decay, which is that of a reproduction.
+_DMN = Recipe(
+    optimizer="adam",
+    beta1=0.9,
+    beta2=0.999,
+    batch_size=128,
+    sum_loss=True,
+    epochs=256,
+    learning_rate=0.001,
+    warmup_steps=0,
+    halve_lr_below_loss=None,
+    weight_decay=0.001,
+    clip_norm=None,
+    patience=20,
+)
+
 # What our models of several tasks have in common.
 _JOINT = {
     "bounded_keys": True,
@@ -205,6 +253,23 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             model={"hidden_dropout": 0.2},
             recipe=replace(_OURS, batch_size=64, epochs=24, decay_epochs=12, learning_rate=0.002),
         ),
+        # MemN2N as its released program trains it on one task, and on all.
+        "memn2n": Preset(architecture="memn2n", recipe=_MEMN2N),
+        "memn2n-all": Preset(
+            architecture="memn2n",
+            model={"embedding_size": 50},
+            recipe=replace(_MEMN2N, linear_start_epochs=30, epochs=90, halve_lr_every=15),
+        ),
+        # The variant with the best published result, 4.2 %: larger, layer-wise, with ReLU.
+        "memn2n-large": Preset(
+            architecture="memn2n",
+            model={"embedding_size": 100, "tying": "layer-wise", "relu": True},
+            recipe=_MEMN2N,
+        ),
+        # DMN+ as its paper trains it on one task.
+        "dmn": Preset(architecture="dmn", recipe=_DMN),
+        # EntNet as its paper trains it on one task.
+        "entnet": Preset(architecture="entnet", recipe=_ENTNET),
     }
 )
 

@@ -18,6 +18,9 @@ class Recipe:
     """Bucketing: the stories of so many batches are sorted by their words before they are cut into
     batches, so that a batch holds whole stories of similar length. For models that pad; None:
     batches of any lengths, exactly `batch_size` questions each."""
+    sum_loss: bool = False
+    """Follow the gradient of the sum over the questions of a batch, not that of their mean: the
+    learning rate, clipping and weight decay of a published recipe may count on it."""
     error_weighted_share: float = 0.0
     """Share of an epoch that goes to the tasks by their errors in the last one, so that what is
     not learned yet is practised most; the rest goes to all questions alike."""
@@ -42,6 +45,8 @@ class Recipe:
     """The validation error, in %, and of several tasks that of the worst, below which an attempt
     that has learned the task is accepted at its end, and a model preferred to any that is not;
     None: as `start_decay_below`."""
+    linear_start_epochs: int = 0
+    """First epochs without the softmax in the memory, for models that can do so (MemN2N)."""
     learning_rate: float = 0.008
     """Learning rate after the warm-up."""
     peak_learning_rate: float | None = None
@@ -68,10 +73,15 @@ class Recipe:
     clip_norm: float | None = 5.0
     """Largest global norm of the gradient; None: any. The paper is silent, its released code has
     5."""
+    clip_norm_each: float | None = None
+    """Largest norm of the gradient of each parameter by itself; None: any."""
     warmup_steps: int = 50
     """First steps, at a tenth of the learning rate; a NaN in them starts anew with another seed."""
     halve_lr_below_loss: float | None = 0.1
     """Halve the learning rate once, when the validation loss falls below this; None: never."""
+    halve_lr_every: int | None = None
+    """Halve the learning rate every so many epochs, counted from the end of the linear start;
+    None: never."""
     stop_after_zero_error: int | None = None
     """End after so many evaluations in a row without a validation error; None: never early."""
     patience: int | None = None
@@ -88,7 +98,7 @@ class Recipe:
         for name in (*counts, "max_sentences", "story_cap_task_3"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("learning_rate", "epsilon", "clip_value", "clip_norm"):
+        for name in ("learning_rate", "epsilon", "clip_value", "clip_norm", "clip_norm_each"):
             number = getattr(self, name)
             if number is not None and not 0 < number < math.inf:
                 raise UserError(f"{name} must be over 0, not {number}")
@@ -99,7 +109,7 @@ class Recipe:
         for name in ("error_weighted_share", "random_name_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("warmup_steps", "decay_epochs", "weight_decay"):
+        for name in ("linear_start_epochs", "warmup_steps", "decay_epochs", "weight_decay"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise UserError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if (
@@ -112,7 +122,7 @@ class Recipe:
             )
         if self.attempts > 1 and self.start_decay_below is None:
             raise UserError("more attempts than one need start_decay_below, to know a failed one")
-        for name in ("bucket_batches", "stop_after_zero_error", "patience"):
+        for name in ("bucket_batches", "halve_lr_every", "stop_after_zero_error", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")

@@ -40,6 +40,9 @@ class Schedule:
         """
         recipe = self.recipe
         half = 0.5 if halved else 1.0
+        if recipe.halve_lr_every is not None:
+            epochs = step // self.steps_per_epoch - recipe.linear_start_epochs
+            half *= 0.5 ** max(epochs // recipe.halve_lr_every, 0)
         if step < recipe.warmup_steps:
             return recipe.learning_rate / 10 * half
         start, last = self.decay_start(started), self.last_step(started)

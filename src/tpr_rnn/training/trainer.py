@@ -70,6 +70,8 @@ class Trainer:
         generator = torch.Generator().manual_seed(seed)
         self.model = make_model(self.config, generator).to(self.device)
         recipe = self.recipe
+        if recipe.linear_start_epochs:
+            self.model.set_linear(True)
         self._random_names: RandomNames | None = None
         if recipe.random_name_share:
             self._random_names = RandomNames.of(self.model, self.train)
@@ -135,16 +137,18 @@ class Trainer:
     def _step(self) -> Event:
         now = self.progress
         self.optimizer.zero_gradient()
+        if now.attempt_step == self.recipe.linear_start_epochs * self.steps_per_epoch > 0:
+            self.model.set_linear(False)
         batch = self._batch()
         # What is random depends on seed and step alone, so that a resumed run sees the same.
         with _forked_rng(self.device):
-            torch.manual_seed(self.seed + now.step * SEED_STRIDE)
+            _seed(self.device, self.seed + now.step * SEED_STRIDE)
             with self._names(batch) as told:
                 loss, logits = self.model.loss(told)
                 value = float(loss.detach())
                 if not math.isfinite(value):
                     return self._diverged(value)
-                loss.backward()
+                (loss * len(batch.answer) if self.recipe.sum_loss else loss).backward()
         if self.recipe.error_weighted_share and told is batch:  # random names are no measure
             self._count_mistakes(batch, logits)
         self._change_parameters()
@@ -160,6 +164,8 @@ class Trainer:
             self.optimizer.clip_value(self.recipe.clip_value)
         if self.recipe.clip_norm is not None:
             self.optimizer.clip_norm(self.recipe.clip_norm)
+        if self.recipe.clip_norm_each is not None:
+            self.optimizer.clip_norm_each(self.recipe.clip_norm_each)
         self.optimizer.step(self.learning_rate)
 
     @property
@@ -294,3 +300,11 @@ def _forked_rng(device: torch.device) -> AbstractContextManager[None]:
     if device.type in ("cpu", "mps"):  # mps has one generator, which cannot be asked by device
         return torch.random.fork_rng(devices=[])
     return torch.random.fork_rng(devices=[device], device_type=device.type)
+
+
+def _seed(device: torch.device, seed: int) -> None:
+    """Start the random numbers of a device from a seed."""
+    if device.type == "cpu":  # torch.manual_seed prepares GPUs too, which takes a millisecond
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
