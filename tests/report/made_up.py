@@ -111,13 +111,15 @@ def change(directory: Path, **fields) -> None:
     RunDirectory(directory).write_record(structs.replace(record, **fields))
 
 
-def write_single(out: Path, seeds: int = 5, name: str = "single", scale: float = 1.0) -> None:
+def write_single(
+    out: Path, seeds: int = 5, name: str = "single", scale: float = 1.0, **changes
+) -> None:
     for task in map(str, range(1, 21)):
         for seed in range(seeds):
             rng = random.Random(f"{name} {task} {seed}")
             error = {task: round(scale * rng.choice((0.0, 0.0, 0.1, 0.3, 1.0, 2.0)), 4)}
             place = out / name / f"task-{task}" / f"seed-{seed}"
-            write_run(place, task, seed, error, name=name)
+            write_run(place, task, seed, error, name=name, **changes)
 
 
 def write_ablation(out: Path, seeds: int = 3) -> None:
@@ -131,16 +133,22 @@ def write_ablation(out: Path, seeds: int = 3) -> None:
                 write_run(place, task, seed, error, operations=operations, **of_variant)
 
 
-def write_all_tasks(out: Path, seeds: int = 3, name: str = "all", scale: float = 1.0) -> None:
+def write_all_tasks(
+    out: Path, seeds: int = 3, name: str = "all", scale: float = 1.0, **changes
+) -> None:
     for seed in range(seeds):
         rng = random.Random(f"{name} {seed}")
         errors = {
             str(task): round(scale * rng.choice((0.0, 0.1, 0.5, 2.0)), 4) for task in range(1, 21)
         }
-        write_run(out / name / f"seed-{seed}", "all", seed, errors, name=name, curve=True)
+        write_run(
+            out / name / f"seed-{seed}", "all", seed, errors, name=name, curve=True, **changes
+        )
 
 
-def write_systematic(out: Path, name: str, seeds: int = 2, plan: str = "systematic") -> None:
+def write_systematic(
+    out: Path, name: str, seeds: int = 2, plan: str = "systematic", **changes
+) -> None:
     """Alex is right in 99 % of all cases, in 94 % of task 1; the others have a point less, and 20
     in new tasks."""
     for seed in range(seeds):
@@ -158,7 +166,7 @@ def write_systematic(out: Path, name: str, seeds: int = 2, plan: str = "systemat
         new_names = msgspec.convert({"per_name": per_name} | SCORED, NewNames)
         errors = dict.fromkeys(TASKS, 1.0)
         place = out / name / f"seed-{seed}"
-        write_run(place, plan, seed, errors, name=name, new_names=new_names)
+        write_run(place, plan, seed, errors, name=name, new_names=new_names, **changes)
 
 
 def trained_alone(plan: str) -> tuple:

@@ -57,7 +57,7 @@ def all_tasks(name: str, records: Sequence[Record]) -> Section:
     groups = group_records(records)
     runs = [_Runs(group) for group in groups]
     curves = [
-        Curve(each.label, record.run.seed, record.run.curve)
+        Curve(each.label, record.run.seed, record.run.curve, record.settings["batch_size"])
         for each in runs
         for record in each.group.records
         if record.run.curve

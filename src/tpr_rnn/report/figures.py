@@ -17,6 +17,8 @@ ERRORS_CAPTION = (
     f"0.1 % and logarithmic above; over {FAILED_ABOVE:g} % (dashed) a task has failed."
 )
 _GREY = "#777777"
+_LINES = ("-", "--")
+"""The styles of curves: the second one where there are more than colours."""
 _LEAST = 0.01
 """The lowest error that a logarithmic axis shows."""
 
@@ -28,9 +30,12 @@ class Curve:
     label: str
     seed: int
     points: Sequence[CurvePoint]
+    batch_size: int
 
     def axis(self, name: str) -> np.ndarray:
-        """One coordinate of its points."""
+        """One coordinate of its points; of `questions`, how many they were trained on."""
+        if name == "questions":
+            return self.axis("step") * self.batch_size
         return np.array([getattr(point, name) for point in self.points], dtype=float)
 
 
@@ -206,23 +211,11 @@ def _name_cells(axes: Any, tasks: Sequence[str], rows: Sequence[str]) -> None:
 
 
 def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:
-    """Validation error against steps and against minutes."""
-    figure, panels = plot.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
-    colours = dict(zip(dict.fromkeys(curve.label for curve in curves), COLOURS, strict=False))
-    sides = (
-        ("step", 1.0, "training steps", PAPER_STEPS, "the paper"),
-        ("cpu_seconds", 60.0, "minutes of one core", 60 * PAPER_HOURS, f"{PAPER_HOURS} h, a GPU"),
-    )
-    for axes, (name, unit, heading, mark, text) in zip(panels, sides, strict=True):
-        for label, colour in colours.items():
-            members = [curve for curve in curves if curve.label == label]
-            for curve in members:
-                errors = np.maximum(curve.axis("valid_error"), _LEAST)
-                axes.plot(curve.axis(name) / unit, errors, color=colour, linewidth=0.8, alpha=0.5)
-            x, y = _mean_curve(members, name)
-            seeds = f"{len(members)} seed{'s' if len(members) > 1 else ''}"
-            axes.plot(x / unit, y, color=colour, linewidth=2.2, label=f"{label} ({seeds})")
-        axes.axhline(FAILED_ABOVE, color=_GREY, linestyle="--", linewidth=1)
+    """Validation error against steps and against minutes, with what the paper's models took."""
+    sides = (("step", 1.0, "training steps"), ("cpu_seconds", 60.0, "minutes of one core"))
+    figure, panels = _draw_error_curves(plot, curves, sides)
+    marks = ((PAPER_STEPS, "the paper"), (60 * PAPER_HOURS, f"{PAPER_HOURS} h, a GPU"))
+    for axes, (mark, text) in zip(panels, marks, strict=True):
         axes.axvline(mark, color="black", linestyle=":", linewidth=1.2)
         axes.annotate(
             text,
@@ -234,6 +227,34 @@ def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:
             va="top",
             fontsize=8,
         )
+    return figure
+
+
+def draw_comparison(plot: Any, curves: Sequence[Curve]) -> Any:
+    """Validation error of several systems against questions and against minutes."""
+    sides = (("questions", 1.0, "training questions"), ("cpu_seconds", 60.0, "minutes of one core"))
+    return _draw_error_curves(plot, curves, sides)[0]
+
+
+def _draw_error_curves(
+    plot: Any, curves: Sequence[Curve], sides: Sequence[tuple[str, float, str]]
+) -> tuple[Any, Any]:
+    """A panel for each side (axis of the curves, its unit, heading); each seed, and the mean."""
+    figure, panels = plot.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
+    labels = list(dict.fromkeys(curve.label for curve in curves))
+    for axes, (name, unit, heading) in zip(panels, sides, strict=True):
+        for number, label in enumerate(labels):
+            colour, line = COLOURS[number % len(COLOURS)], _LINES[number // len(COLOURS)]
+            members = [curve for curve in curves if curve.label == label]
+            for curve in members:
+                errors = np.maximum(curve.axis("valid_error"), _LEAST)
+                axes.plot(
+                    curve.axis(name) / unit, errors, line, color=colour, linewidth=0.8, alpha=0.5
+                )
+            x, y = _mean_curve(members, name)
+            seeds = f"{len(members)} seed{'s' if len(members) > 1 else ''}"
+            axes.plot(x / unit, y, line, color=colour, linewidth=2.2, label=f"{label} ({seeds})")
+        axes.axhline(FAILED_ABOVE, color=_GREY, linestyle="--", linewidth=1)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel(heading)
@@ -244,7 +265,7 @@ def draw_curves(plot: Any, curves: Sequence[Curve]) -> Any:
     panels[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     panels[0].yaxis.set_minor_locator(plot.NullLocator())
     panels[0].legend(loc="lower left", frameon=False)
-    return figure
+    return figure, panels
 
 
 def _mean_curve(curves: Sequence[Curve], name: str) -> tuple[np.ndarray, np.ndarray]:

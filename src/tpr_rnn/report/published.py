@@ -46,6 +46,16 @@ JOINT = (
     Published("LSTM", OWN, mean=28.7, deviation=0.5, best=28.0),
 )
 
+# Mean and best of one model for all tasks, by architecture.
+PUBLISHED_JOINT = {
+    "tpr-rnn": ("1.34 ± 0.52", "0.78"),
+    "entnet": ("9.7 ± 2.6", ""),
+    "dnc": ("12.8 ± 4.7 (16.7 ± 7.6 by its authors)", "5.2 (3.8)"),
+    "sdnc": ("6.4 ± 2.5", "2.9"),
+    "memn2n": ("", "7.5"),
+    "word-lstm": ("28.7 ± 0.5", "28.0"),
+}
+
 # A model for each task; "best" is the best of several runs of each task.
 SINGLE = (
     Published("QRN (Seo 2017)", MEMORY, best=0.3),
@@ -103,6 +113,28 @@ PAPER_SINGLE = {
 PAPER_SINGLE_MEAN = PaperRow(36.4, 4.2, 2.8, 0.5, 0.17, 1.12, 1.19)
 PAPER_SINGLE_FAILED = PaperRow(16.0, 3.0, 1.0, 0.0, 0.0, 0.4, 0.55)
 PAPER_SINGLE_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class BestColumn:
+    """A column of Table 2: the best run of a task."""
+
+    of_task: str
+    """The field of `PaperRow` that has it."""
+    mean: float
+    failed: float
+    runs: str
+    """Out of how many runs a task."""
+
+
+# By architecture.
+PUBLISHED_SINGLE = {
+    "tpr-rnn": BestColumn("best", PAPER_SINGLE_MEAN.best, PAPER_SINGLE_FAILED.best, "5"),
+    "entnet": BestColumn("ren", PAPER_SINGLE_MEAN.ren, PAPER_SINGLE_FAILED.ren, "up to 10"),
+    "dmn": BestColumn("dmn", PAPER_SINGLE_MEAN.dmn, PAPER_SINGLE_FAILED.dmn, "up to 10"),
+    "memn2n": BestColumn("n2n", PAPER_SINGLE_MEAN.n2n, PAPER_SINGLE_FAILED.n2n, "10"),
+    "word-lstm": BestColumn("lstm", PAPER_SINGLE_MEAN.lstm, PAPER_SINGLE_FAILED.lstm, ""),
+}
 
 # Table 3: the tasks that failed with these operations.
 PAPER_ABLATION = {

@@ -38,7 +38,7 @@ from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
 
 
-class _Runs(Runs):
+class SingleRuns(Runs):
     """The numbers of one group, with the error of the run that is best by validation, by task."""
 
     def __init__(self, group: Group) -> None:
@@ -67,7 +67,7 @@ class _Runs(Runs):
 def single_task(records: Sequence[Record]) -> Section:
     """The section about single-task runs."""
     groups = group_records(records)
-    runs = [_Runs(group) for group in groups]
+    runs = [SingleRuns(group) for group in groups]
     note = substituted_note(groups)
     return Section(
         "single-task",
@@ -111,14 +111,14 @@ def single_task(records: Sequence[Record]) -> Section:
     )
 
 
-def _headline(runs: _Runs) -> str:
+def _headline(runs: SingleRuns) -> str:
     records = runs.group.records
     seconds = sum(record.run.cpu_seconds for record in records)
     cost = f"{counted(len(records), 'run')} took {duration(seconds)} of one core"
     return runs.headline("no seed has all tasks yet", cost)
 
 
-def _main_table(runs: Sequence[_Runs], note: str) -> Table:
+def _main_table(runs: Sequence[SingleRuns], note: str) -> Table:
     headings = ["task"]
     for each in runs:
         headings += [each.label, f"{each.label} best"]
@@ -148,7 +148,7 @@ def _paper(row: PaperRow) -> list[Cell]:
     return [average, *others]
 
 
-def _seed_table(runs: Sequence[_Runs], note: str) -> Table:
+def _seed_table(runs: Sequence[SingleRuns], note: str) -> Table:
     rows: list[Sequence[Cell]] = []
     for each in runs:
         for seed, errors in zip(each.seeds, each.of_seed, strict=True):

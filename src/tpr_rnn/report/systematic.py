@@ -59,27 +59,7 @@ def systematic(plan: str, records: Sequence[Record]) -> Section:
     """The section about new names."""
     groups = group_records(records)
     names = [_Names(group) for group in groups]
-    parts: list[str | Table | Figure] = [
-        _names_table(plan, names),
-        Figure(
-            f"{plan}-names",
-            "Accuracy by new name, mean over tasks: every run (dots) and their mean (bars). Under "
-            "each name, the number of tasks that it is trained in.",
-            partial(
-                draw_names,
-                series={
-                    each.group.system: {
-                        (name, len(tasks)): (
-                            each.accuracies(name, tasks),
-                            each.accuracies(name, each.untrained(name)),
-                        )
-                        for name, tasks in each.trained.items()
-                    }
-                    for each in names
-                },
-            ),
-        ),
-    ]
+    parts = names_parts(plan, groups)
     rehearsal = PLANS[plan].held_out
     for number, each in enumerate([] if rehearsal else names):  # there, too many to look at
         suffix = "" if number == 0 else f"-{number + 1}"
@@ -112,6 +92,32 @@ def systematic(plan: str, records: Sequence[Record]) -> Section:
         CONVENTION,
     ]
     return Section(plan, TITLES[plan], [_headline(each) for each in names], parts)
+
+
+def names_parts(name: str, groups: Sequence[Group]) -> list[str | Table | Figure]:
+    """The table and the figure of accuracies by new name (Figure 5 of the paper)."""
+    names = [_Names(group) for group in groups]
+    return [
+        _names_table(name, names),
+        Figure(
+            f"{name}-names",
+            "Accuracy by new name, mean over tasks: every run (dots) and their mean (bars). Under "
+            "each name, the number of tasks that it is trained in.",
+            partial(
+                draw_names,
+                series={
+                    each.group.system: {
+                        (new, len(tasks)): (
+                            each.accuracies(new, tasks),
+                            each.accuracies(new, each.untrained(new)),
+                        )
+                        for new, tasks in each.trained.items()
+                    }
+                    for each in names
+                },
+            ),
+        ),
+    ]
 
 
 def _mean(numbers: Spread | None) -> float | None:

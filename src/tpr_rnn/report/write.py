@@ -12,6 +12,7 @@ from tpr_rnn.experiments.worker import FAILURE
 from tpr_rnn.pictures import pyplot, save_picture
 from tpr_rnn.report.ablation import ablation
 from tpr_rnn.report.all_tasks import all_tasks
+from tpr_rnn.report.compare import compare
 from tpr_rnn.report.recipe_ablation import recipe_ablation
 from tpr_rnn.report.records import Record, read_records
 from tpr_rnn.report.section import Figure, Section
@@ -28,6 +29,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Record]], Section]] = MappingProxyType
         "all-tasks": partial(all_tasks, "all-tasks"),
         "random-names": partial(all_tasks, "random-names"),
         "recipe-ablation": recipe_ablation,
+        "compare": compare,
         "systematic": partial(systematic, "systematic"),
         "systematic-valid": partial(systematic, "systematic-valid"),
         "train-on-generated": train_on_generated,
