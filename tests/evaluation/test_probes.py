@@ -174,7 +174,7 @@ def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> No
     assert f"{few} has no task 3, 6" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("tasks", [None, "1", [99], 3])
+@pytest.mark.parametrize("tasks", [[], [99], ["x"]])
 def test_a_run_whose_tasks_make_no_sense_is_refused(tmp_path, tasks) -> None:
     data = write_tasks(tmp_path / "data", ["1"])
     run = tmp_path / "run"

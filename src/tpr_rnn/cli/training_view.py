@@ -148,6 +148,8 @@ class TrainingView:
             memory = native.status() if config.device == "cpu" else "plain PyTorch"
             say(f"memory     parallel form, {memory}")
         say(f"run        {self.directory}")
+        if run.warning is not None:
+            say(f"warning    {run.warning}")
         if progress.step:
             say(f"resuming   from step {progress.step} of {trainer.steps}")
 

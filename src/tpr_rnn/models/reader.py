@@ -1,22 +1,22 @@
 """A model with its vocabulary: reads a story and answers questions, and can be saved."""
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 import torch
 from jaxtyping import Int
-from safetensors.torch import save
+from msgspec import Meta, Struct
 from torch import Tensor
 
 from tpr_rnn.data.batches import Batch, StoryGroup
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError, quoted
-from tpr_rnn.files import read_tensors, write_atomically
+from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
 from tpr_rnn.models.registry import (
@@ -134,13 +134,7 @@ class Reader:
             "vocabulary": self.vocabulary.words,
             "max_sentences": self.max_sentences,
         }
-        # One entry, for safetensors writes several in a random order: equal models, equal files.
-        metadata = {"tpr-rnn": json.dumps(description, ensure_ascii=False)}
-        # Parameters are views of one flat buffer while training; the file holds plain copies.
-        tensors = {
-            name: tensor.detach().cpu().clone() for name, tensor in self.model.state_dict().items()
-        }
-        write_atomically(path, save(tensors, metadata))
+        write_tensors(path, self.model.state_dict(), description)
 
     @staticmethod
     def load(path: Path | str) -> "Reader":
@@ -152,29 +146,37 @@ class Reader:
             raise UserError(
                 f"{path}: no such file; expected a run directory that `tpr-rnn train` has made"
             )
-        metadata, tensors = read_tensors(path)
+        content, tensors = read_tensors(path)
         try:
-            description = json.loads(metadata["tpr-rnn"])
-            settings = _with_new_names(description["config"])
-            vocabulary = Vocabulary(description["vocabulary"])
-            architecture = find_architecture(description.get("model", TPR_RNN))
-            model = make_model(architecture.config.from_json(settings))
+            description = msgspec.convert(_with_new_names(content), _Description)
+            vocabulary = Vocabulary(description.vocabulary)
+            settings = _with_new_names(description.config)
+            model = make_model(find_architecture(description.model).config.from_json(settings))
             model.load_state_dict(tensors)
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")
-            return Reader(
-                model.eval(),
-                vocabulary,
-                int(description.get("max_sentences", description.get("story_cap"))),
-            )
-        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+            return Reader(model.eval(), vocabulary, description.max_sentences)
+        except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UserError(f"{path}: not a model of tpr-rnn ({reason})") from error
 
 
-_NEW_NAMES = {"words": "max_words", "symbol_dropout": "sentence_dropout"}
-"""Settings of a model that had other names in version 0.1: its files can still be loaded."""
+class _Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the file of a model says beside its tensors."""
+
+    model: str = TPR_RNN
+    config: dict[str, Any]
+    vocabulary: list[str]
+    max_sentences: Annotated[int, Meta(ge=1)]
 
 
-def _with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {_NEW_NAMES.get(name, name): value for name, value in settings.items()}
+_NEW_NAMES = {
+    "words": "max_words",
+    "symbol_dropout": "sentence_dropout",
+    "story_cap": "max_sentences",
+}
+"""What had other names in version 0.1: its files can still be loaded."""
+
+
+def _with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {_NEW_NAMES.get(name, name): value for name, value in values.items()}

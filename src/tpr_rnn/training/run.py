@@ -1,6 +1,7 @@
 """One run from stories to record: prepare, train, survive, score."""
 
 import math
+import os
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -26,7 +27,7 @@ from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
-from tpr_rnn.training.run_config import RunConfig
+from tpr_rnn.training.run_config import ConfigFile, RunConfig
 from tpr_rnn.training.run_directory import Elapsed, RunDirectory
 from tpr_rnn.training.trainer import Trainer
 
@@ -60,6 +61,8 @@ class Run:
             device=self.device,
         )
         self.elapsed = Elapsed()
+        self.warning: str | None = None
+        """What a person should know of how it was resumed."""
 
     @staticmethod
     def begin(config: RunConfig, directory: Path) -> "Run":
@@ -70,28 +73,32 @@ class Run:
                 "or choose another --out"
             )
         run = Run(config, directory, _load(config))
-        identity = {
-            "tasks": list(run.corpus.stories),
-            "substituted": run.corpus.substituted,
-            "data_sha256": run.corpus.sha256,
-        }
-        run.directory.begin(config.as_json() | identity)
+        run._write_config()
         return run
 
     @staticmethod
     def resume(directory: Path) -> "Run":
-        """Go on with a run that was stopped or killed."""
+        """Go on with a run that was stopped or killed, or begin one that was planned."""
         config = RunConfig.of(directory)
-        there = RunDirectory(directory)
         run = Run(config, directory, _load(config))
-        if there.config()["data_sha256"] != run.corpus.sha256:
+        begun_with = ConfigFile.of(directory).data_sha256
+        if begun_with is None:
+            run._write_config()
+        elif begun_with != run.corpus.sha256:
             raise UserError(
                 f"{config.data or 'the generated stories'}: no longer what the run in {directory} "
                 "was begun with; bring the old data back, or begin a new run"
             )
-        run.elapsed = run.directory.load_checkpoint(run.trainer)
-        run.directory.drop_metrics_after(run.trainer.progress.last_evaluation)
+        run.elapsed, run.warning = run.directory.load_checkpoint(run.trainer)
         return run
+
+    def _write_config(self) -> None:
+        identity = {
+            "tasks": list(self.corpus.stories),
+            "substituted": self.corpus.substituted,
+            "data_sha256": self.corpus.sha256,
+        }
+        self.directory.begin(self.config.as_json() | identity)
 
     def events(self, stop: Callable[[], bool] = lambda: False) -> Generator[Event, None, None]:
         """Train, keeping the directory up to date; `finish` is to be called after the last event.
@@ -102,6 +109,7 @@ class Run:
         start, cpu_start = time.monotonic(), time.process_time()
         saved = time.monotonic()
         with self.directory.locked(), _tiny_is_zero():
+            self.directory.drop_metrics_after(self.trainer.progress.last_evaluation)
             try:
                 for event in self.trainer.run():
                     self.elapsed = Elapsed(
@@ -265,6 +273,9 @@ def _find_device(name: str) -> torch.device:
 
 
 def _load(config: RunConfig) -> Corpus:
+    cores = os.cpu_count() or 1
+    if config.threads > cores:
+        raise UserError(f"threads must be from 1 to {cores} on this machine, not {config.threads}")
     directory = None if config.data is None else Path(config.data)
     return load_stories(directory, config.task, substitute_missing=config.substitute_missing)
 

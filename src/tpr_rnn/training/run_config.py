@@ -1,17 +1,24 @@
 """What a run is told to do, and the stories that go with it."""
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import Struct, structs
+
 from tpr_rnn.data.corpus import Corpus
 from tpr_rnn.data.stories import check_task, load_stories
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.record import Setting
+from tpr_rnn.models.registry import TPR_RNN
 from tpr_rnn.settings import Difference, first_difference
 from tpr_rnn.training.presets import Preset
-from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.run_directory import CONFIG, RunDirectory
+
+_OWN = ("task", "seed", "preset", "data", "substitute_missing", "threads", "device")
+"""What a run is told apart from its settings and its place in an experiment."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,16 +45,14 @@ class RunConfig:
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         check_task(self.task)
-        if not (isinstance(self.seed, int) and 0 <= self.seed < 2**62):
+        if not 0 <= self.seed < 2**62:
             raise UserError(f"the seed must be a whole number from 0 to 2^62, not {self.seed}")
-        cores = os.cpu_count() or 1
-        if not (isinstance(self.threads, int) and 1 <= self.threads <= cores):
-            raise UserError(f"threads must be from 1 to {cores}, not {self.threads}")
+        if self.threads < 1:
+            raise UserError(f"threads must be 1 or more, not {self.threads}")
 
     def own(self) -> dict[str, Any]:
         """What is told apart from the settings."""
-        names = ("task", "seed", "preset", "data", "substitute_missing", "threads", "device")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _OWN}
 
     def as_json(self) -> dict[str, Any]:
         """The configuration as JSON values, for config.json."""
@@ -60,19 +65,44 @@ class RunConfig:
         return first_difference(mine, others)
 
     @staticmethod
-    def from_json(config: dict[str, Any]) -> "RunConfig":
-        """Read `as_json` back."""
-        others = ("architecture", "model", "recipe", "tasks", "substituted", "data_sha256")
-        own = {key: value for key, value in config.items() if key not in others}
-        return RunConfig(settings=Preset.from_json(config), **own)
-
-    @staticmethod
     def of(directory: Path) -> "RunConfig":
         """The configuration of the run in a directory."""
+        there = ConfigFile.of(directory)
+        own = {name: getattr(there, name) for name in ("experiment", "variant", *_OWN)}
         try:
-            return RunConfig.from_json(RunDirectory(directory).config())
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{directory / 'config.json'}: not that of a run ({error})") from error
+            return RunConfig(settings=Preset.from_json(structs.asdict(there)), **own)
+        except (UserError, TypeError, ValueError) as error:
+            raise UserError(f"{directory / CONFIG}: not that of a run ({error})") from error
+
+
+class ConfigFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `config.json` holds: the configuration, and the stories that the run began with."""
+
+    experiment: str | None = None
+    variant: str | None = None
+    task: str
+    seed: int
+    preset: str
+    data: str | None
+    substitute_missing: bool = False
+    threads: int
+    device: str
+    architecture: str = TPR_RNN
+    model: dict[str, Setting]
+    recipe: dict[str, Setting]
+    tasks: list[str | int] | None = None
+    """Of one model; numbers in version 0.1. None in a run that was planned and not begun."""
+    substituted: dict[str, str] = {}
+    data_sha256: str | None = None
+
+    @staticmethod
+    def of(directory: Path) -> "ConfigFile":
+        """That of the run in a directory."""
+        content = RunDirectory(directory).config()
+        try:
+            return msgspec.convert(content, ConfigFile)
+        except ValueError as error:
+            raise UserError(f"{directory / CONFIG}: not that of a run ({error})") from error
 
 
 def corpus_for(
@@ -86,12 +116,11 @@ def corpus_for(
     corpus = load_stories(
         directory, config.task, splits, substitute_missing=config.substitute_missing
     )
-    trained = RunDirectory(run).config().get("tasks", list(corpus.stories))
-    if isinstance(trained, list):  # runs of version 0.1 have numbers
-        trained = list(map(str, trained))
-    if not (isinstance(trained, list) and any(task in trained for task in corpus.stories)):
+    there = ConfigFile.of(run).tasks
+    trained = list(corpus.stories) if there is None else list(map(str, there))
+    if not any(task in trained for task in corpus.stories):
         raise UserError(
-            f"{run / 'config.json'}: 'tasks' is {trained}; expected tasks that it was trained on, "
+            f"{run / CONFIG}: 'tasks' is {trained}; expected tasks that it was trained on, "
             f"such as {list(corpus.stories)}"
         )
     others = [task for task in corpus.stories if task not in trained]

@@ -4,6 +4,7 @@ config.json              task, seed, data, preset and every setting
 model.safetensors        the best model on validation so far, with its vocabulary
 metrics.jsonl            one line for each evaluation
 checkpoint.safetensors   the whole state, to resume from; gone when the run is finished
+checkpoint.before.safetensors   the one before it, for when that is damaged
 result.json              the record of the run (evaluation/record.py); written last
 """
 
@@ -15,13 +16,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from safetensors.torch import save
+from msgspec import Struct, structs
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.evaluation.record import RunRecord, encode_record, read_record
-from tpr_rnn.files import append_line, make_directory, read_tensors, write_atomically
+from tpr_rnn.evaluation.record import RunRecord, Seconds, encode_record, read_record
+from tpr_rnn.files import (
+    append_line,
+    clear_unfinished,
+    make_directory,
+    read_tensors,
+    write_atomically,
+    write_tensors,
+)
+from tpr_rnn.settings import first_difference
 from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.trainer import Trainer
+
+CONFIG = "config.json"
+"""The file that makes a directory that of a run."""
 
 
 class Busy(UserError):
@@ -43,11 +55,14 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.model = path / "model.safetensors"
+        self.checkpoint = path / "checkpoint.safetensors"
+        self.checkpoint_before = path / "checkpoint.before.safetensors"
+        self._damaged = False
 
     @property
     def started(self) -> bool:
         """Whether a run was ever begun here."""
-        return (self.path / "config.json").exists()
+        return (self.path / CONFIG).exists()
 
     @property
     def finished(self) -> bool:
@@ -57,14 +72,18 @@ class RunDirectory:
     def begin(self, config: dict[str, Any]) -> None:
         """Make the directory and write the configuration."""
         make_directory(self.path)
-        self._write_json("config.json", config)
+        self._write_json(CONFIG, config)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep others from working here meanwhile; the lock dies with the process."""
+        """Keep others from working here meanwhile; the lock dies with the process.
+
+        What a process that was killed has left half-written is cleared away.
+        """
         try:
             import fcntl
         except ImportError:  # Windows; there a person must take care
+            clear_unfinished(self.path)
             yield
             return
         with (self.path / ".lock").open("w") as file:
@@ -72,17 +91,18 @@ class RunDirectory:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Busy(f"{self.path}: another process is working on this run") from None
+            clear_unfinished(self.path)
             yield
 
     def config(self) -> dict[str, Any]:
         """The configuration that the run was begun with."""
-        return self._read_json("config.json")
+        return self._read_json(CONFIG)
 
     def finish(self, record: RunRecord) -> None:
         """Write the record; there is nothing to resume any more."""
         self.write_record(record)
-        for name in ("checkpoint.safetensors", ".lock"):
-            (self.path / name).unlink(missing_ok=True)
+        for path in (self.checkpoint, self.checkpoint_before, self.path / ".lock"):
+            path.unlink(missing_ok=True)
 
     def write_record(self, record: RunRecord) -> None:
         """Write what came of the run, or what was added to it since."""
@@ -100,8 +120,10 @@ class RunDirectory:
     def drop_metrics_after(self, step: int) -> None:
         """Forget evaluations that a resumed run will make again, and a half-written last line."""
         path = self.path / "metrics.jsonl"
+        if not path.exists():
+            return
         kept = []
-        lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+        lines = path.read_text("utf-8", "replace").splitlines()
         for number, line in enumerate(lines, start=1):
             try:
                 if json.loads(line)["step"] <= step:
@@ -114,31 +136,38 @@ class RunDirectory:
         write_atomically(path, "".join(kept).encode())
 
     def save_checkpoint(self, trainer: Trainer, elapsed: Elapsed) -> None:
-        """Write the whole state of a run, in one file and in one step."""
-        times = {name: str(seconds) for name, seconds in elapsed._asdict().items()}
-        metadata = {"progress": json.dumps(asdict(trainer.progress)), **times}
-        tensors = {name: tensor.cpu().clone() for name, tensor in trainer.tensors().items()}
-        write_atomically(self.path / "checkpoint.safetensors", save(tensors, metadata))
+        """Write the whole state of a run, in one file and in one step; keep the one before it."""
+        description = {
+            "settings": _settings(trainer),
+            "progress": structs.asdict(trainer.progress),
+            **elapsed._asdict(),
+        }
+        before = None if self._damaged else self.checkpoint_before
+        write_tensors(self.checkpoint, trainer.tensors(), description, before)
+        self._damaged = False
 
-    def load_checkpoint(self, trainer: Trainer) -> Elapsed:
+    def load_checkpoint(self, trainer: Trainer) -> tuple[Elapsed, str | None]:
         """Bring a trainer to the saved state; return the time that it took to get there.
 
-        A run that was killed before its first checkpoint starts at the beginning.
+        Where the newest checkpoint is damaged the one before it is used, and the second value says
+        so. A run that was killed before its first checkpoint starts at the beginning.
         """
-        path = self.path / "checkpoint.safetensors"
-        if not path.exists():
-            return Elapsed()
-        try:
-            metadata, tensors = read_tensors(path)
-            trainer.restore(Progress.from_json(json.loads(metadata["progress"])), tensors)
-            seconds = float(metadata["seconds"])
-            # A checkpoint that is older than the count of the processor's time has an upper bound.
-            return Elapsed(seconds, float(metadata.get("cpu_seconds", seconds)))
-        except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            raise UserError(
-                f"{path}: cannot be resumed from ({str(error).splitlines()[0]}); "
-                "remove it to start the run from the beginning"
-            ) from error
+        problem: UserError | None = None
+        for path in (self.checkpoint, self.checkpoint_before):
+            if not path.exists():
+                continue
+            try:
+                elapsed = _restore(trainer, path)
+            except UserError as error:
+                problem = problem or error
+                continue
+            self._damaged = problem is not None
+            if problem is None:
+                return elapsed, None
+            return elapsed, f"{problem}; going on from {path.name}"
+        if problem is None:
+            return Elapsed(), None
+        raise UserError(f"{problem}; remove it to start the run from the beginning")
 
     def _write_json(self, name: str, content: dict[str, Any]) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -155,8 +184,46 @@ class RunDirectory:
                 f"{path}:{error.lineno}: not JSON ({error.msg}); bring it back, "
                 f"or move {self.path} away to run it anew"
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # no text, or a number of thousands of digits
             raise UserError(f"{path}: cannot be read ({error})") from error
+        except RecursionError:
+            raise UserError(f"{path}: not that of a run (nested too deeply)") from None
         if not isinstance(content, dict):
             raise UserError(f"{path}: not that of a run (expected a JSON object)")
         return content
+
+
+class _Description(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a checkpoint says beside its tensors."""
+
+    progress: Progress
+    seconds: Seconds
+    cpu_seconds: Seconds
+    settings: dict[str, Any] = {}
+    """Those that it was made with: a config.json that was changed or damaged since is noticed."""
+
+
+def _settings(trainer: Trainer) -> dict[str, Any]:
+    """What decides how a run goes, as JSON values."""
+    told = {"seed": trainer.seed, **asdict(trainer.config), **asdict(trainer.recipe)}
+    settings: dict[str, Any] = json.loads(json.dumps(told))  # lists, not tuples
+    return settings
+
+
+def _restore(trainer: Trainer, path: Path) -> Elapsed:
+    """Bring a trainer to the state of a checkpoint; one that cannot be used changes nothing."""
+    try:
+        content, tensors = read_tensors(path)
+        if isinstance(content.get("progress"), str):  # version 0.1 kept all parts as text
+            content = {name: json.loads(text) for name, text in content.items()}
+        description = msgspec.convert(content, _Description)
+        if changed := first_difference(description.settings, _settings(trainer)):
+            raise ValueError(
+                f"it was made with {changed.name} {changed.wanted}, "
+                f"and {CONFIG} has {changed.there} now"
+            )
+        trainer.restore(description.progress, tensors)
+    except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].removeprefix(f"{path}: ")
+        raise UserError(f"{path}: cannot be resumed from ({reason})") from error
+    return Elapsed(description.seconds, description.cpu_seconds)
