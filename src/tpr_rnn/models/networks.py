@@ -70,8 +70,7 @@ class EntityRelationNetworks(nn.Module):
         if not shape.linear:
             entity, relation = torch.tanh(entity), torch.tanh(relation)
         if shape.bounded:
-            entity = normalize(entity, dim=2)
-            relation = relation / relation.norm(dim=2, keepdim=True).clamp(min=1.0)
+            entity, relation = bounded_entities(entity), bounded_relations(relation)
         return torch.cat((*entity, *relation), dim=1)
 
     def by_name(self, vectors: Float[Tensor, "*rows d"]) -> dict[str, Float[Tensor, "*rows _"]]:
@@ -80,6 +79,26 @@ class EntityRelationNetworks(nn.Module):
         sizes += [self.shape.relation_size] * len(self.relations)
         parts = vectors.split(sizes, dim=-1)
         return dict(zip(self.entities + self.relations, parts, strict=True))
+
+
+def bounded_entities(vectors: Float[Tensor, "*n e"]) -> Float[Tensor, "*n e"]:
+    """Entities of length 1."""
+    return normalize(vectors, dim=-1)
+
+
+def bounded_relations(vectors: Float[Tensor, "*n r"]) -> Float[Tensor, "*n r"]:
+    """Relations of at most length 1, which says how strongly a sentence or word writes."""
+    length: Tensor = vectors.norm(dim=-1, keepdim=True)
+    return vectors / length.clamp(min=1.0)
+
+
+class ScalarLayerNorms(nn.Module):
+    """The layer norms of the inference steps: one scale and one shift each, for a whole vector."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(steps))
+        self.shift = nn.Parameter(torch.zeros(steps))
 
 
 def _glorot(

@@ -13,6 +13,7 @@ from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
 from tpr_rnn.models.memn2n import MemN2N, MemN2NConfig
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.word_level import WordLevel, WordLevelConfig
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
         "dmn": Architecture("DMN+", DMNConfig, DMN),
         "entnet": Architecture("EntNet", EntNetConfig, EntNet),
         "memn2n": Architecture("MemN2N", MemN2NConfig, MemN2N),
+        "word-level": Architecture("word-level TPR-RNN", WordLevelConfig, WordLevel),
     }
 )
 

@@ -27,7 +27,7 @@ from tpr_rnn.memory import (
 )
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.model import Model, ModelConfig
-from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape
+from tpr_rnn.models.networks import EntityRelationNetworks, NetworkShape, ScalarLayerNorms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +238,3 @@ class TPRRNN(Model):
             "logits": logits,
             "y_hat": logits.softmax(dim=1),
         }
-
-
-class ScalarLayerNorms(nn.Module):
-    """The layer norms of the inference steps: one scale and one shift each, for a whole vector."""
-
-    def __init__(self, steps: int) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(steps))
-        self.shift = nn.Parameter(torch.zeros(steps))

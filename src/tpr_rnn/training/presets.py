@@ -173,6 +173,20 @@ _DMN = Recipe(
     patience=20,
 )
 
+# What our word-level models have in common: whole stories, those of similar length together.
+_WORD_LEVEL = Recipe(
+    batch_size=256,
+    bucket_batches=8,
+    optimizer="adam",
+    beta1=0.9,
+    beta2=0.999,
+    learning_rate=0.002,
+    warmup_steps=20,
+    halve_lr_below_loss=None,
+    max_sentences=400,
+    story_cap_task_3=400,
+)
+
 # What our models of several tasks have in common.
 _JOINT = {
     "bounded_keys": True,
@@ -246,6 +260,15 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "systematic": Preset(
             model={**_JOINT, "hidden_size": 60, "entity_size": 20, "relation_size": 15},
             recipe=replace(_OURS, batch_size=512, epochs=40, decay_epochs=20, learning_rate=0.006),
+        ),
+        # The word-level TPR-RNN on one task, and on all.
+        "word-single": Preset(
+            architecture="word-level",
+            recipe=replace(_WORD_LEVEL, epochs=60, decay_epochs=20, stop_after_zero_error=5),
+        ),
+        "word-all": Preset(
+            architecture="word-level",
+            recipe=replace(_WORD_LEVEL, error_weighted_share=0.5, epochs=40, decay_epochs=20),
         ),
         # A plain reader to compare with.
         "lstm": Preset(
