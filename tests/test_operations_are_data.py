@@ -1,4 +1,4 @@
-"""Nobody but the table, the oracle and the kernel knows the memory's operations by name."""
+"""Only the table, the oracle, the bounds of keys and the kernel name the memory's operations."""
 
 import ast
 import re
@@ -10,7 +10,8 @@ from tpr_rnn.memory import SPECS
 
 ROOT = Path(__file__).parents[1]
 MEMORY = ROOT / "src" / "tpr_rnn" / "memory"
-ALLOWED = {MEMORY / "operations.py", MEMORY / "sequential.py", MEMORY / "native" / "operator.py"}
+ALLOWED = {MEMORY / name for name in ("operations.py", "keys.py", "sequential.py")}
+ALLOWED |= {MEMORY / "native" / "operator.py"}
 UNMISTAKABLE = "backlink"
 """Write and move are also plain English."""
 

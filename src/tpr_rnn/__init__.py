@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from tpr_rnn.models.reader import Answer, Reader
     from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
+    from tpr_rnn.nn import MemoryState, TPRMemory
     from tpr_rnn.pretrained import load_pretrained
     from tpr_rnn.training.presets import PRESETS, Preset
     from tpr_rnn.training.recipe import Recipe
@@ -52,6 +53,7 @@ _HOME = {
     ),
     "tpr_rnn.models.reader": ("Answer", "Reader"),
     "tpr_rnn.models.tpr_rnn": ("TPRRNN", "TPRRNNConfig"),
+    "tpr_rnn.nn": ("MemoryState", "TPRMemory"),
     "tpr_rnn.pretrained": ("load_pretrained",),
     "tpr_rnn.training.presets": ("PRESETS", "Preset"),
     "tpr_rnn.training.recipe": ("Recipe",),
@@ -67,12 +69,14 @@ __all__ = [
     "Corpus",
     "DenseMemory",
     "FactoredMemory",
+    "MemoryState",
     "Preset",
     "Queries",
     "Question",
     "Reader",
     "Recipe",
     "Story",
+    "TPRMemory",
     "TPRRNNConfig",
     "UserError",
     "Vocabulary",

@@ -2,6 +2,8 @@
 
 from tpr_rnn.memory import native
 from tpr_rnn.memory.associations import Associations, Parts, key_rows, retrieved
+from tpr_rnn.memory.checks import full_precision
+from tpr_rnn.memory.keys import at_most_unit, bounded, drawn_together, unit
 from tpr_rnn.memory.operations import (
     ENTITIES,
     OPERATIONS,
@@ -30,9 +32,13 @@ __all__ = [
     "OperationSpec",
     "Parts",
     "Queries",
+    "at_most_unit",
+    "bounded",
     "check_operations",
     "content_weights",
     "densify",
+    "drawn_together",
+    "full_precision",
     "key_rows",
     "native",
     "parallel",
@@ -41,4 +47,5 @@ __all__ = [
     "row_weights",
     "scalar_layer_norm",
     "sequential",
+    "unit",
 ]

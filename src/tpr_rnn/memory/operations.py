@@ -14,7 +14,8 @@ keys of length 1 it is the reflection I - kk', k = (e1, r1 - r2): it has the eig
 the others have 0 and 1 only, and so it can follow a permutation.
 
 Only the oracle (`sequential`) and the C++ kernel spell the operations out a second time: the one
-to stay close to the paper, the other for speed. The tests hold all three together.
+to stay close to the paper, the other for speed. The tests hold all three together. (And `keys` says
+how long keys may be, which depends on the operations.)
 """
 
 from collections.abc import Iterable, Mapping

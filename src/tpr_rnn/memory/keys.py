@@ -1,0 +1,65 @@
+"""Bounded keys: with them the memory stays bounded, however long the story is.
+
+What a sentence leaves of the memory is a linear map of it. Where that has an eigenvalue of a size
+over 1, a sentence that is repeated doubles the memory again and again. Entities of length 1 and
+relations of at most 1 exclude it for write and backlink. With move and swap, r1 and r2 must also be
+close enough to each other: how close was found by search, and tests hold it.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from tpr_rnn.memory.associations import Parts
+from tpr_rnn.memory.operations import Operation
+
+TINY = 1e-6
+
+
+def bounded(said: Parts, operations: tuple[Operation, ...]) -> Parts:
+    """The same with entities of length 1 and relations of at most 1, close enough to each other."""
+    e1, e2 = unit(said.e1), unit(said.e2)
+    r1, r2, r3 = (at_most_unit(relation) for relation in (said.r1, said.r2, said.r3))
+    return drawn_together(Parts(e1, e2, r1, r2, r3), operations)
+
+
+def unit(entity: Float[Tensor, "*rows e"]) -> Float[Tensor, "*rows e"]:
+    """Of length 1."""
+    return entity / _length(entity).clamp(min=TINY)
+
+
+def at_most_unit(relation: Float[Tensor, "*rows r"]) -> Float[Tensor, "*rows r"]:
+    """Of length 1 or less: the length says how strongly a sentence writes."""
+    return relation / _length(relation).clamp(min=1.0)
+
+
+def drawn_together(said: Parts, operations: tuple[Operation, ...]) -> Parts:
+    """With r2 moved towards r1 until no sentence can make the memory grow.
+
+    Their distance is at most that of orthogonal relations of length 1, which an exact move has, and
+    less where the backlink of the sentence has nearly the same key. With swap it depends on the
+    length of r1: a full swap is one that writes nothing, r1 = 0.
+    """
+    if not {"move", "swap"} & set(operations):
+        return said  # nobody reads r2
+    room = torch.full_like(said.r1[..., :1], 2.0)  # for the square of the distance
+    if "swap" in operations and "move" in operations:
+        room = room - 1
+    elif "swap" in operations and "write" in operations:
+        room = room - _squared(said.r1)
+    if "backlink" in operations:
+        alike = (said.e1 * said.e2).sum(dim=-1, keepdim=True).abs()
+        room = room - alike * _squared(said.r3)
+    room = room.clamp(min=TINY)
+    difference = said.r1 - said.r2
+    share = (room / torch.maximum(_squared(difference), room)).sqrt()
+    return said._replace(r2=said.r1 - share * difference)
+
+
+def _length(vector: Float[Tensor, "*rows r"]) -> Float[Tensor, "*rows 1"]:
+    length: Tensor = torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+    return length
+
+
+def _squared(vector: Float[Tensor, "*rows r"]) -> Float[Tensor, "*rows 1"]:
+    return vector.square().sum(dim=-1, keepdim=True)
