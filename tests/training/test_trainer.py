@@ -443,6 +443,26 @@ def test_a_second_attempt_resumes_bit_for_bit(monkeypatch, optimizer) -> None:
     assert_same(second.tensors(), whole.tensors())
 
 
+def test_dropout_may_wait_for_the_decay(monkeypatch) -> None:
+    def weights(steps: int, *, dropout: bool, **settings) -> torch.Tensor:
+        scores(monkeypatch, 60.0, 4.0, 3.0)  # the decay starts after two epochs of four steps
+        trainer = make_trainer(epochs=4, start_decay_below=5.0, decay_epochs=1, **settings)
+        for module in trainer._dropouts:
+            module.p = module.p if dropout else 0.0
+        events = trainer.run()
+        while trainer.progress.step < steps:
+            next(events)
+        return trainer.optimizer.theta
+
+    def equal(steps: int, **settings) -> bool:
+        one, other = (weights(steps, dropout=dropout, **settings) for dropout in (True, False))
+        return torch.equal(one, other)
+
+    assert equal(8, dropout_in_decay=True)
+    assert not equal(9, dropout_in_decay=True)
+    assert not equal(1)
+
+
 def make_trainer_like(trainer: Trainer) -> Trainer:
     return Trainer(trainer.config, trainer.recipe, train=DATA, valid=DATA, seed=trainer.seed)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout, embedding, linear, pad
+from torch.nn.functional import embedding, linear, pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tpr_rnn.data.batches import Batch, StoryGroup
@@ -65,6 +65,7 @@ class DMN(Model):
         self.episode_gru = AttentionGRU(d)
         self.memory_updates = nn.ModuleList(nn.Linear(3 * d, d) for _ in range(config.passes))
         self.answer = nn.Linear(2 * d, config.vocabulary_size)
+        self.dropout = nn.Dropout(config.dropout)
         for name, parameter in self.named_parameters():
             if "bias" in name:
                 nn.init.zeros_(parameter)
@@ -83,7 +84,7 @@ class DMN(Model):
             q = embedding(group.question, questions)
             told = torch.arange(group.story.shape[1], device=q.device) < group.lengths.unsqueeze(1)
             m = self._memory(self._facts(sentences, group) * told.unsqueeze(2), told, q)
-            m = dropout(m, self.config.dropout, self.training)
+            m = self.dropout(m)
             answers.append(self.answer(torch.cat((q, m), dim=1)))
         return torch.cat(answers)
 
@@ -101,7 +102,7 @@ class DMN(Model):
     def _facts(self, sentences: Float[Tensor, "u d"], group: StoryGroup) -> Float[Tensor, "q t d"]:
         """The input fusion layer: a GRU in either direction, and the sum (eq. 5-7)."""
         encoded = embedding(group.story, sentences)
-        encoded = dropout(encoded, self.config.dropout, self.training)
+        encoded = self.dropout(encoded)
         lengths = group.lengths.clamp(min=1).cpu()  # the only fact of an empty story is masked
         read = pack_padded_sequence(encoded, lengths, batch_first=True, enforce_sorted=False)
         both, _ = pad_packed_sequence(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import dropout, embedding, linear
+from torch.nn.functional import embedding, linear
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from tpr_rnn.data.batches import Batch, StoryGroup
@@ -69,7 +69,9 @@ class LSTMReader(Model):
         self.encoder = SentenceEncoder(
             vocabulary, config.max_words, config.embedding_scale, generator, config.symbol_size
         )
+        self.sentence_dropout = nn.Dropout(config.sentence_dropout)
         self.lstm = nn.LSTM(config.symbol_size or vocabulary, hidden, batch_first=True)
+        self.hidden_dropout = nn.Dropout(config.hidden_dropout)
         self.output = nn.Parameter(torch.empty(vocabulary, hidden))
         self.output_bias = nn.Parameter(torch.zeros(vocabulary))
         # The usual range, but from the generator: torch's own start would ignore it.
@@ -88,12 +90,12 @@ class LSTMReader(Model):
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
         texts = torch.cat((batch.sentences, batch.questions))  # each different one once
-        vectors = dropout(self.encoder(texts), self.config.sentence_dropout, self.training)
+        vectors = self.sentence_dropout(self.encoder(texts))
         states = [
             self._last_state(vectors, _with_question(group, len(batch.sentences)), group.position)
             for group in batch.groups
         ]
-        last = dropout(torch.cat(states), self.config.hidden_dropout, self.training)
+        last = self.hidden_dropout(torch.cat(states))
         return linear(last, self.output, self.output_bias)
 
     def _last_state(

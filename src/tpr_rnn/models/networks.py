@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import dropout, normalize
+from torch.nn.functional import normalize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,8 @@ class EntityRelationNetworks(nn.Module):
         self.entities = entities
         self.relations = relations
         self.shape = shape
+        self.sentence_dropout = nn.Dropout(shape.sentence_dropout)
+        self.hidden_dropout = nn.Dropout(shape.hidden_dropout)
         if first is None:
             layers = 1 if shape.shared_hidden else len(entities) + len(relations)
             self.hidden_weight = _glorot(layers, shape.symbol_size, shape.hidden_size, generator)
@@ -59,10 +61,10 @@ class EntityRelationNetworks(nn.Module):
     def forward(self, sentences: Float[Tensor, "u v"]) -> Float[Tensor, "u d"]:
         """The entities and relations of each sentence, side by side."""
         shape = self.shape
-        sentences = dropout(sentences, shape.sentence_dropout, self.training)
+        sentences = self.sentence_dropout(sentences)
         first = self._first[0] or self
         hidden = torch.tanh(sentences @ first.hidden_weight + first.hidden_bias)  # m u h
-        hidden = dropout(hidden, shape.hidden_dropout, self.training)
+        hidden = self.hidden_dropout(hidden)
         hidden = hidden.expand(len(self.entities) + len(self.relations), -1, -1)
         split = len(self.entities)
         entity = hidden[:split] @ self.entity_weight + self.entity_bias  # m u e

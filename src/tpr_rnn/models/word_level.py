@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import dropout, embedding
+from torch.nn.functional import embedding
 
 from tpr_rnn.data.batches import Batch
 from tpr_rnn.data.word_stream import WordStream, word_stream
@@ -114,7 +114,9 @@ class WordLevel(Model):
         self.memory_form = memory_form
         hidden, entity, relation = config.hidden_size, config.entity_size, config.relation_size
         self.embedding = nn.Parameter(torch.empty(config.vocabulary_size, config.symbol_size))
+        self.word_dropout = nn.Dropout(config.word_dropout)
         self.lstm = nn.LSTM(config.symbol_size, hidden, batch_first=True)
+        self.hidden_dropout = nn.Dropout(config.hidden_dropout)
         said = len(ENTITIES) * entity + len(RELATIONS) * relation
         self.update = nn.Linear(hidden, said)
         self.inference = nn.Linear(hidden, entity + config.inference_steps * relation)
@@ -174,10 +176,9 @@ class WordLevel(Model):
 
     def _states(self, stream: WordStream) -> Float[Tensor, "b w h"]:
         """The LSTM's state after each word."""
-        config = self.config
-        vectors = embedding(stream.words, self.embedding)
-        vectors = dropout(vectors, config.word_dropout, self.training)
-        return dropout(self.lstm(vectors)[0], config.hidden_dropout, self.training)
+        vectors = self.word_dropout(embedding(stream.words, self.embedding))
+        states: Tensor = self.hidden_dropout(self.lstm(vectors)[0])
+        return states
 
     def _said(self, states: Float[Tensor, "b w h"]) -> Float[Tensor, "b w d"]:
         """What each word tells the memory: e1, e2, r1, r2, r3 (eq. 7, 8)."""

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from tpr_rnn.data.batches import (
     Batch,
@@ -69,6 +69,7 @@ class Trainer:
         self.progress.seeds.append(seed)
         generator = torch.Generator().manual_seed(seed)
         self.model = make_model(self.config, generator).to(self.device)
+        self._dropouts = [each for each in self.model.modules() if isinstance(each, nn.Dropout)]
         recipe = self.recipe
         if recipe.linear_start_epochs:
             self.model.set_linear(True)
@@ -139,6 +140,7 @@ class Trainer:
         self.optimizer.zero_gradient()
         if now.attempt_step == self.recipe.linear_start_epochs * self.steps_per_epoch > 0:
             self.model.set_linear(False)
+        self._switch_dropout()
         batch = self._batch()
         # What is random depends on seed and step alone, so that a resumed run sees the same.
         with _forked_rng(self.device):
@@ -155,6 +157,11 @@ class Trainer:
         now.step += 1
         now.loss_sum += value
         return Stepped(now.step, value)
+
+    def _switch_dropout(self) -> None:
+        """Drop nothing out before the decay, where the recipe says so."""
+        for each in self._dropouts:
+            each.train(not self.recipe.dropout_in_decay or self.progress.decay_start is not None)
 
     def _change_parameters(self) -> None:
         """Clip the gradient and follow it."""
