@@ -67,3 +67,15 @@ def test_a_curve_counts_questions(runs) -> None:
     [found] = find_records([runs])
     curve = Curve("", 0, found.record.curve, batch_size=64)
     assert curve.axis("questions")[0] == 64 * curve.axis("step")[0]
+
+
+def test_the_word_level_model_has_the_same_report_under_its_name(runs, out) -> None:
+    of_it = {"experiment": "word-level"}
+    write_single(runs, seeds=3, name="word-single", **of_it)
+    write_all_tasks(runs, seeds=2, name="word-all", **of_it)
+    report = write_report([runs], out)
+    assert not report.left_out
+    best = rows_of(out / "word-level-single.csv")
+    assert best["runs a task"]["word-level TPR-RNN (`word-single`) best"] == "3"
+    assert rows_of(out / "word-level-all.csv")["word-level TPR-RNN (`word-all`)"]["runs"] == "2"
+    assert text_of(out / "word-level.md").startswith("# The word-level TPR-RNN")

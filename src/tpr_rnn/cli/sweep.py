@@ -29,15 +29,15 @@ def sweep(
     name: Annotated[
         str,
         Parameter(
-            help="single-task, ablation, all-tasks, recipe-ablation, random-names, systematic or "
-            "systematic-valid."
+            help="single-task, ablation, all-tasks, recipe-ablation, random-names, systematic, "
+            "systematic-valid or word-level."
         ),
     ],
     *,
     seeds: Annotated[int, Parameter(help="Runs of each kind, with seeds of their own.")] = 5,
     first_seed: Annotated[int, Parameter(help="The first run's seed; the next has the next.")] = 0,
     tasks: Annotated[
-        str | None, Parameter(help="Only these, such as 1,19; for single-task and ablation.")
+        str | None, Parameter(help="Only these, such as 1,19; for a model for each task.")
     ] = None,
     data: DataOption = None,
     preset: Annotated[
@@ -123,7 +123,7 @@ def sweep(
 def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
     from tpr_rnn.data.corpus import parse_task
 
-    if name not in ("single-task", "ablation"):
+    if name not in ("single-task", "ablation", "word-level"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
     names = [parse_task(part) for part in parts if part.isdecimal()]

@@ -12,6 +12,7 @@ from tpr_rnn.experiments.random_names import random_names
 from tpr_rnn.experiments.recipe_ablation import recipe_ablation
 from tpr_rnn.experiments.single_task import single_task
 from tpr_rnn.experiments.systematic import systematic, systematic_valid
+from tpr_rnn.experiments.word_level import word_level
 
 EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
     {
@@ -22,6 +23,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
         "random-names": random_names,
         "systematic": systematic,
         "systematic-valid": systematic_valid,
+        "word-level": word_level,
     }
 )
 

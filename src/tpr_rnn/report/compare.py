@@ -32,9 +32,14 @@ from tpr_rnn.report.systematic import names_parts
 from tpr_rnn.report.table import Cell, Table
 from tpr_rnn.times import duration
 
+TITLES = {
+    "compare": "The systems side by side",
+    "word-level": "The word-level TPR-RNN: a model for each task, and one for all tasks",
+}
 
-def compare(records: Sequence[Record]) -> Section:
-    """The section about all systems."""
+
+def compare(name: str, records: Sequence[Record]) -> Section:
+    """The section about an experiment whose runs are on one task, on all, or on new names."""
     single = group_records([record for record in records if record.run.task in TASKS])
     joint = group_records([record for record in records if record.run.task == "all"])
     names = group_records([record for record in records if record.run.task == "systematic"])
@@ -46,14 +51,20 @@ def compare(records: Sequence[Record]) -> Section:
     if single:
         runs = [SingleRuns(group) for group in single]
         missing |= {f"{each.label}, a model for each task": each.missing() for each in runs}
-        parts += ["## A model for each task (Table 2 of the paper)", *_single_parts(runs, note)]
+        parts += [
+            "## A model for each task (Table 2 of the paper)",
+            *_single_parts(name, runs, note),
+        ]
     if joint:
-        parts += ["## One model for all tasks (Table 1 of the paper)", *_joint_parts(joint, note)]
-        parts += swapped_tables("compare", joint, note)
+        parts += [
+            "## One model for all tasks (Table 1 of the paper)",
+            *_joint_parts(name, joint, note),
+        ]
+        parts += swapped_tables(name, joint, note)
     if names:
-        parts += ["## New names (Figure 5 of the paper)", *names_parts("compare-names", names)]
+        parts += ["## New names (Figure 5 of the paper)", *names_parts(f"{name}-names", names)]
     parts += [
-        _cost_table(groups),
+        _cost_table(name, groups),
         "## Stories",
         data_note(groups),
         "## Missing runs",
@@ -66,10 +77,10 @@ def compare(records: Sequence[Record]) -> Section:
         "answer among all here; published programs of the DNC count word by word.",
     ]
     headline = f"{counted(len(records), 'run')} took {duration(seconds)} of one core"
-    return Section("compare", "The systems side by side", [headline], parts)
+    return Section(name, TITLES[name], [headline], parts)
 
 
-def _single_parts(runs: Sequence[SingleRuns], note: str) -> list[str | Table | Figure]:
+def _single_parts(name: str, runs: Sequence[SingleRuns], note: str) -> list[str | Table | Figure]:
     published = [PUBLISHED_SINGLE.get(_kind(each.group)) for each in runs]
     headings = ["task"]
     for each, column in zip(runs, published, strict=True):
@@ -95,7 +106,7 @@ def _single_parts(runs: Sequence[SingleRuns], note: str) -> list[str | Table | F
     spreads.append([f"failed (> {FAILED_ABOVE:g} %)", *(each.failed for each in runs)])
     return [
         Table(
-            "compare-single",
+            f"{name}-single",
             "Test error in %, a model for each task, the best run of each task by validation",
             tuple(headings),
             [*best, means, failures, seeds],
@@ -104,7 +115,7 @@ def _single_parts(runs: Sequence[SingleRuns], note: str) -> list[str | Table | F
             in_paper=True,
         ),
         Table(
-            "compare-single-mean",
+            f"{name}-single-mean",
             "Test error in %, a model for each task, mean over runs",
             ("task", *(each.group.system for each in runs)),
             spreads,
@@ -112,7 +123,7 @@ def _single_parts(runs: Sequence[SingleRuns], note: str) -> list[str | Table | F
             note=note,
         ),
         _against_published(
-            "compare-single-published",
+            f"{name}-single-published",
             [
                 (each.group, each.mean_of_best, None if column is None else column.mean)
                 for each, column in zip(runs, published, strict=True)
@@ -121,7 +132,7 @@ def _single_parts(runs: Sequence[SingleRuns], note: str) -> list[str | Table | F
     ]
 
 
-def _joint_parts(groups: Sequence[Group], note: str) -> list[str | Table | Figure]:
+def _joint_parts(name: str, groups: Sequence[Group], note: str) -> list[str | Table | Figure]:
     rows: list[Sequence[Cell]] = []
     for group in groups:
         means = [mean_of_all(_errors(record)) for record in group.records]
@@ -154,7 +165,7 @@ def _joint_parts(groups: Sequence[Group], note: str) -> list[str | Table | Figur
     ]
     parts: list[str | Table | Figure] = [
         Table(
-            "compare-all",
+            f"{name}-all",
             "Test error in %, one model for all tasks: mean over tasks",
             ("system", "runs", "mean", "best", "failed tasks", "published", "published best"),
             rows,
@@ -162,7 +173,7 @@ def _joint_parts(groups: Sequence[Group], note: str) -> list[str | Table | Figur
             in_paper=True,
         ),
         Table(
-            "compare-all-tasks",
+            f"{name}-all-tasks",
             "Test error in % by task, one model for all tasks: mean over runs",
             ("task", *(group.system for group in groups)),
             by_task,
@@ -175,7 +186,7 @@ def _joint_parts(groups: Sequence[Group], note: str) -> list[str | Table | Figur
             "trained on and against minutes of one core (Figure 3 of the paper): each seed (thin) "
             "and their mean (thick)."
         )
-        parts.append(Figure("compare-curves", caption, partial(draw_comparison, curves=curves)))
+        parts.append(Figure(f"{name}-curves", caption, partial(draw_comparison, curves=curves)))
     return parts
 
 
@@ -198,7 +209,7 @@ def _against_published(
     return Table(name, caption, ("system", "ours", "published", "difference"), cells)
 
 
-def _cost_table(groups: Sequence[Group]) -> Table:
+def _cost_table(name: str, groups: Sequence[Group]) -> Table:
     rows: list[Sequence[Cell]] = []
     for group in groups:
         runs = [record.run for record in group.records]
@@ -220,7 +231,7 @@ def _cost_table(groups: Sequence[Group]) -> Table:
         "What the runs took: parameters, questions trained on, and time of one core a run (mean)"
     )
     headings = ("system", "setting", "runs", "parameters", "questions", "time a run")
-    return Table("compare-cost", caption, headings, rows)
+    return Table(f"{name}-cost", caption, headings, rows)
 
 
 def _setting(task: str) -> str:
