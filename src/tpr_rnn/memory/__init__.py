@@ -15,7 +15,7 @@ from tpr_rnn.memory.operations import (
 )
 from tpr_rnn.memory.parallel import parallel
 from tpr_rnn.memory.queries import Queries, scalar_layer_norm
-from tpr_rnn.memory.reading import content_weights, read, row_weights
+from tpr_rnn.memory.reading import content_weights, read, row_weights, told_weights
 from tpr_rnn.memory.sequential import sequential
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory, densify
 
@@ -47,5 +47,6 @@ __all__ = [
     "row_weights",
     "scalar_layer_norm",
     "sequential",
+    "told_weights",
     "unit",
 ]

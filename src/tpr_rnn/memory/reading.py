@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from tpr_rnn.memory.associations import KeyRows
 from tpr_rnn.memory.states import DenseMemory, FactoredMemory, Memory
 
 
@@ -43,6 +44,17 @@ def content_weights(
         memory: the memory after the story.
         weights: what the reads take of each row's change, as `row_weights` gives it.
     """
-    upper = memory.rows().agreement_with_earlier(len(memory.operations)).mT
+    return told_weights(memory.rows(), len(memory.operations), weights)
+
+
+def told_weights(
+    rows: KeyRows, operations: int, weights: Float[Tensor, "b q k"]
+) -> Float[Tensor, "b q k"]:
+    """Weights of what rows changed as weights of what they stored: a (I + L)^-1.
+
+    This is the exact attention of a read over what was told: a change is what is stored minus what
+    was there, and what was there is other changes.
+    """
+    upper = rows.agreement_with_earlier(operations).mT
     found: Tensor = torch.linalg.solve_triangular(upper, weights.mT, upper=True, unitriangular=True)
     return found.mT

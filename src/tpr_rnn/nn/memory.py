@@ -1,7 +1,7 @@
 """`TPRMemory`: the third-order memory as a layer, used like `nn.LSTM(batch_first=True)`."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -23,6 +23,9 @@ from tpr_rnn.memory import (
     unit,
 )
 from tpr_rnn.nn.state import MemoryState
+
+if TYPE_CHECKING:
+    from tpr_rnn.nn.attention import Attention
 
 
 class Told(NamedTuple):
@@ -139,6 +142,26 @@ class TPRMemory(nn.Module):
             y = torch.where(reads.unsqueeze(2), y, 0.0)
         return y, MemoryState(memory.tensor.unflatten(0, (batch, self.heads)))
 
+    def attention(
+        self,
+        x: Float[Tensor, "b t i"],
+        state: MemoryState | None = None,
+        *,
+        lengths: Int[Tensor, " b"] | None = None,
+        write_mask: Bool[Tensor, "b t"] | None = None,
+    ) -> "Attention":
+        """What every read finds, as exact weights of what every step has told.
+
+        The memory has no attention of its own: this is R (I + L)^-1 of docs/memory.md, in time and
+        memory quadratic in the number of steps. What comes from a state is not in it.
+        """
+        from tpr_rnn.nn.attention import attention
+
+        batch, _ = self._check(x, state, lengths, write_mask)
+        told = self.tell(x, lengths=lengths, write_mask=write_mask)
+        before = self.empty_state(batch) if state is None else state
+        return attention(self, told, DenseMemory(before.tensor.flatten(0, 1)))
+
     def tell(
         self,
         x: Float[Tensor, "b t i"],
@@ -191,7 +214,7 @@ class TPRMemory(nn.Module):
             )
         if lengths is not None and lengths.shape != (batch,):
             raise ValueError(f"there are {batch} stories, but `lengths` is {tuple(lengths.shape)}")
-        for name, mask in zip(("write_mask", "read_mask"), masks, strict=True):
+        for name, mask in zip(("write_mask", "read_mask"), masks, strict=False):
             if mask is not None and (mask.shape != (batch, time) or mask.dtype != torch.bool):
                 raise ValueError(
                     f"{name} is a truth value for each of {batch} x {time} steps, not "
