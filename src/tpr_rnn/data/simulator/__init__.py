@@ -5,6 +5,7 @@
     simulator.tell("1", seed=0)                    # one story
     simulator.generate("1", questions=10_000)      # {"train": [...], "valid": [...], "test": [...]}
     simulator.generate("2", options=simulator.StoryOptions(names=("Ann", "Bob"), story_length=100))
+    simulator.generate("wide-things")              # stories without official habits: wide/
 
 A task is a function in `simulator/tasks/` that plays a scene: it lets things happen in a small
 world, tells them in English, and asks what a listener can know from what was told.
@@ -16,6 +17,7 @@ from tpr_rnn.data.simulator.options import Cast, StoryOptions, resolve
 from tpr_rnn.data.simulator.registry import Task
 from tpr_rnn.data.simulator.splits import generate_splits, tell_story
 from tpr_rnn.data.simulator.tasks import TASKS
+from tpr_rnn.data.simulator.wide import WIDE_TASKS
 from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 
@@ -53,7 +55,9 @@ def generate(
 
 
 def _prepare(task: str, options: StoryOptions) -> tuple[Task, Cast]:
-    if task not in TASKS:
-        raise UserError(f"there is no task {task}; the tasks are 1 to {len(TASKS)}")
-    definition = TASKS[task]
+    definition = TASKS.get(task) or WIDE_TASKS.get(task)
+    if definition is None:
+        raise UserError(
+            f"there is no task {task}; the tasks are 1 to {len(TASKS)}, and {', '.join(WIDE_TASKS)}"
+        )
     return definition, resolve(options, definition.needs, f"task {task} ({definition.title})")

@@ -1,0 +1,90 @@
+"""Wide stories as training data, alone or beside the tasks that they widen.
+
+Wide stories (simulator/wide) are generated at the start of a run, always the same ones. With the
+tasks come more generated stories of the official kind too: official files have 9,000 questions a
+task, and some tasks are learned surely only from more.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.corpus import GENERATED, Corpus, load_corpus
+from tpr_rnn.data.simulator import generate
+from tpr_rnn.data.simulator.wide import WIDE_TASKS
+from tpr_rnn.data.story import Story
+
+WIDE = "wide"
+"""The task of a run on wide stories alone."""
+ALL_AND_WIDE = "all+wide"
+"""The task of a run on all tasks and on wide stories."""
+SOURCES = (WIDE, ALL_AND_WIDE)
+
+WIDE_QUESTIONS = 40_000
+"""Training questions of each wide task."""
+MORE_QUESTIONS = 20_000
+"""Generated training questions that each official task has more."""
+VALID_QUESTIONS = 1_000
+"""Validation questions of each wide task, give or take a story."""
+SEED = 1
+"""Not that of the stories that stand in for missing files: they are others."""
+
+
+def load_wide(
+    directory: Path | None, task: str, splits: Collection[str], *, substitute_missing: bool = False
+) -> Corpus:
+    """Wide stories and, if they are wanted, those of all tasks."""
+    wide = {name: _wide_task(name, splits) for name in WIDE_TASKS}
+    if task == WIDE:
+        return Corpus("generated wide stories", wide, _checksum("", wide), missing_files={})
+    official = load_corpus(directory, None, substitute_missing=substitute_missing)
+    substituted = dict(official.substituted)
+    stories: dict[str, dict[str, list[Story]]] = {}
+    for name, sets in official.stories.items():
+        held_out = {_as_told(story) for split in ("valid", "test") for story in sets[split]}
+        generated = generate(name, questions=MORE_QUESTIONS * 10 // 9, seed=SEED)["train"]
+        more = [story for story in generated if _as_told(story) not in held_out]
+        told = {**sets, "train": [*sets["train"], *more]}
+        stories[name] = {split: told[split] for split in splits}
+        if directory is not None:
+            note = f"{len(more):,} generated stories more (simulator, seed {SEED})"
+            substituted[name] = f"{substituted[name]}; {note}" if name in substituted else note
+    return replace(
+        official,
+        name=f"{GENERATED if directory is None else official.name} and wide stories",
+        stories={**stories, **wide},
+        sha256=_checksum(official.sha256, {**stories, **wide}),
+        substituted=substituted,
+    )
+
+
+def _wide_task(name: str, splits: Collection[str]) -> dict[str, list[Story]]:
+    told = generate(name, questions=WIDE_QUESTIONS * 10 // 9, seed=SEED)
+    told["valid"] = _first(told["valid"], VALID_QUESTIONS)
+    return {split: told[split] for split in splits}
+
+
+def _first(stories: Sequence[Story], questions: int) -> list[Story]:
+    chosen: list[Story] = []
+    for story in stories:
+        chosen.append(story)
+        questions -= len(story.questions)
+        if questions <= 0:
+            break
+    return chosen
+
+
+def _as_told(story: Story) -> tuple[object, ...]:
+    """A story as a model sees it: without its supporting facts."""
+    asked = tuple((question.text, question.answer, question.after) for question in story.questions)
+    return story.sentences, asked
+
+
+def _checksum(before: str, stories: Mapping[str, Mapping[str, Iterable[Story]]]) -> str:
+    checksum = hashlib.sha256(before.encode())
+    for sets in stories.values():
+        for told in sets.values():
+            checksum.update("".join(map(format_story, told)).encode())
+    return checksum.hexdigest()
