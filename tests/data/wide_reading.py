@@ -182,7 +182,9 @@ class Reading:
         if who in self.qualities:
             return self.qualities[who]
         kind = self.kinds.get(who)
-        like = {self.qualities.get(name) for name, its in self.kinds.items() if its == kind} - {None}
+        like = {self.qualities.get(name) for name, its in self.kinds.items() if its == kind} - {
+            None
+        }
         return UNKNOWN if not kind or not like else like.pop() if len(like) == 1 else None
 
     def next_to(self, way: str, place: str) -> str | None:

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,8 +12,15 @@ from tpr_rnn.errors import UserError
 
 def generate(
     *,
-    task: Annotated[str, Parameter(help="A task's number, 1 to 20, or all.")],
     out: Annotated[Path, Parameter(help="Directory for the files.")],
+    task: Annotated[
+        str,
+        Parameter(help="A task's number, or such as wide-things; if absent, all of a kind."),
+    ] = "all",
+    kind: Annotated[
+        Literal["official", "wide"],
+        Parameter(help="Stories like the official ones, or without their habits (docs/wide.md)."),
+    ] = "official",
     questions: Annotated[
         int, Parameter(help="Questions to train and validate on (90 / 10); 1,000 to test.")
     ] = 10_000,
@@ -33,10 +40,9 @@ def generate(
     from tpr_rnn.data.babi.directory import SPLITS
     from tpr_rnn.data.babi.format import format_story
     from tpr_rnn.data.corpus import parse_task
-    from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, tell
+    from tpr_rnn.data.simulator import StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
 
-    name = parse_task(task)
     options = StoryOptions(
         names=_words(names),
         objects=_words(objects),
@@ -44,26 +50,40 @@ def generate(
         story_length=story_length,
         distractors=distractors,
     )
-    tasks = list(TASK_TITLES) if name is None else [name]
+    known = _file_names(kind)
+    name = task if task in known else parse_task(task)
+    if name is not None and name not in known:
+        raise UserError(f"there is no task {name} of {kind} stories; there are {', '.join(known)}")
+    tasks = list(known) if name is None else [name]
     for each in tasks:
         tell(each, seed=seed, options=options)  # an impossible wish is refused before any file is
         for split in SPLITS:
-            if (out / f"qa{each}_{split}.txt").exists():
-                raise UserError(
-                    f"{out / f'qa{each}_{split}.txt'}: exists already; choose another --out, "
-                    "or remove it"
-                )
+            path = out / f"{known[each]}_{split}.txt"
+            if path.exists():
+                raise UserError(f"{path}: exists already; choose another --out, or remove it")
     for each in tasks:
         told = tell_stories(each, questions=questions, seed=seed, options=options)
         for split, stories in told.items():
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                path = out / f"qa{each}_{split}.txt"
+                path = out / f"{known[each]}_{split}.txt"
                 path.write_text("".join(map(format_story, stories)), encoding="utf-8", newline="\n")
             except OSError as error:
                 raise UserError(f"{out}: cannot be written ({error.strerror})") from error
-        print(f"{out}: qa{each}_train.txt, qa{each}_valid.txt, qa{each}_test.txt")
+        print(f"{out}: {', '.join(f'{known[each]}_{split}.txt' for split in SPLITS)}")
     return 0
+
+
+def _file_names(kind: str) -> dict[str, str]:
+    """How the files of each task begin; wide tasks are numbered after the others."""
+    from tpr_rnn.data.simulator import TASK_TITLES
+    from tpr_rnn.data.simulator.wide import WIDE_TASKS
+
+    if kind == "official":
+        return {task: f"qa{task}" for task in TASK_TITLES}
+    return {
+        name: f"qa{number}_{name}" for number, name in enumerate(WIDE_TASKS, len(TASK_TITLES) + 1)
+    }
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:

@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 def train(
     *,
     task: Annotated[
-        str | None, Parameter(help="A task's number, 1 to 20, all, or systematic.")
+        str | None,
+        Parameter(help="A task's number, 1 to 20, all, systematic, wide, or all+wide."),
     ] = None,
     data: DataOption = None,
     preset: Annotated[
         str | None,
         Parameter(
-            help="Settings to start from: single, all or systematic (ours; whichever fits the task "
-            "if absent), paper-single, paper-all, or another system's: lstm, memn2n, dmn, entnet."
+            help="Settings to start from: single, all, systematic or bundled (ours; whichever fits "
+            "the task if absent), paper-single, paper-all, or another system's: lstm, memn2n, dmn, "
+            "entnet."
         ),
     ] = None,
     seed: Annotated[int | None, Parameter(help="Seed of all randomness; else 0.")] = None,

@@ -6,12 +6,15 @@ task, and some tasks are learned surely only from more.
 """
 
 import hashlib
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tpr_rnn.data.babi.directory import SPLITS
 from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.corpus import GENERATED, Corpus, load_corpus
+from tpr_rnn.data.babi.substitutes import as_told
+from tpr_rnn.data.corpus import Corpus, load_corpus
 from tpr_rnn.data.simulator import generate
 from tpr_rnn.data.simulator.wide import WIDE_TASKS
 from tpr_rnn.data.story import Story
@@ -36,50 +39,51 @@ def load_wide(
     directory: Path | None, task: str, splits: Collection[str], *, substitute_missing: bool = False
 ) -> Corpus:
     """Wide stories and, if they are wanted, those of all tasks."""
-    wide = {name: _wide_task(name, splits) for name in WIDE_TASKS}
+    wide = {name: _wide_task(name) for name in WIDE_TASKS}
     if task == WIDE:
-        return Corpus("generated wide stories", wide, _checksum("", wide), missing_files={})
+        corpus = Corpus("generated wide stories", wide, _checksum("", wide), missing_files={})
+    else:
+        corpus = _with_official(directory, wide, substitute_missing=substitute_missing)
+    kept = {
+        name: {split: sets[split] for split in SPLITS if split in splits}
+        for name, sets in corpus.stories.items()
+    }
+    return replace(corpus, stories=kept)
+
+
+def _with_official(
+    directory: Path | None, wide: Mapping[str, dict[str, list[Story]]], *, substitute_missing: bool
+) -> Corpus:
     official = load_corpus(directory, None, substitute_missing=substitute_missing)
     substituted = dict(official.substituted)
-    stories: dict[str, dict[str, list[Story]]] = {}
+    stories = dict(official.stories)
     for name, sets in official.stories.items():
-        held_out = {_as_told(story) for split in ("valid", "test") for story in sets[split]}
+        held_out = {as_told(story) for split in ("valid", "test") for story in sets[split]}
         generated = generate(name, questions=MORE_QUESTIONS * 10 // 9, seed=SEED)["train"]
-        more = [story for story in generated if _as_told(story) not in held_out]
-        told = {**sets, "train": [*sets["train"], *more]}
-        stories[name] = {split: told[split] for split in splits}
+        more = [story for story in generated if as_told(story) not in held_out]
+        stories[name] = {**sets, "train": [*sets["train"], *more]}
         if directory is not None:
             note = f"{len(more):,} generated stories more (simulator, seed {SEED})"
             substituted[name] = f"{substituted[name]}; {note}" if name in substituted else note
+    stories |= wide
     return replace(
         official,
-        name=f"{GENERATED if directory is None else official.name} and wide stories",
-        stories={**stories, **wide},
-        sha256=_checksum(official.sha256, {**stories, **wide}),
+        name=f"{official.name} and wide stories",
+        stories=stories,
+        sha256=_checksum(official.sha256, stories),
         substituted=substituted,
     )
 
 
-def _wide_task(name: str, splits: Collection[str]) -> dict[str, list[Story]]:
+def _wide_task(name: str) -> dict[str, list[Story]]:
     told = generate(name, questions=WIDE_QUESTIONS * 10 // 9, seed=SEED)
-    told["valid"] = _first(told["valid"], VALID_QUESTIONS)
-    return {split: told[split] for split in splits}
+    return {**told, "valid": _first(told["valid"], VALID_QUESTIONS)}
 
 
 def _first(stories: Sequence[Story], questions: int) -> list[Story]:
-    chosen: list[Story] = []
-    for story in stories:
-        chosen.append(story)
-        questions -= len(story.questions)
-        if questions <= 0:
-            break
-    return chosen
-
-
-def _as_told(story: Story) -> tuple[object, ...]:
-    """A story as a model sees it: without its supporting facts."""
-    asked = tuple((question.text, question.answer, question.after) for question in story.questions)
-    return story.sentences, asked
+    """The first stories, with so many questions in all."""
+    asked = list(itertools.accumulate((len(story.questions) for story in stories), initial=0))
+    return [story for story, before in zip(stories, asked, strict=False) if before < questions]
 
 
 def _checksum(before: str, stories: Mapping[str, Mapping[str, Iterable[Story]]]) -> str:

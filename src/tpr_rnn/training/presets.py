@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 from tpr_rnn.data.babi.systematic import PLANS
+from tpr_rnn.data.wide import SOURCES
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.models.model import ModelConfig
@@ -270,6 +271,26 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             architecture="word-level",
             recipe=replace(_WORD_LEVEL, error_weighted_share=0.5, epochs=40, decay_epochs=20),
         ),
+        # The bundled model: all tasks and wide stories, of up to 300 sentences.
+        "bundled": Preset(
+            model={
+                **_JOINT,
+                "sentence_dropout": 0.0,
+                "hidden_size": 128,
+                "entity_size": 64,
+                "relation_size": 24,
+            },
+            recipe=replace(
+                _OURS,
+                batch_size=512,
+                error_weighted_share=0.7,
+                epochs=90,
+                decay_epochs=40,
+                learning_rate=0.003,
+                max_sentences=320,
+                story_cap_task_3=320,
+            ),
+        ),
         # A plain reader to compare with.
         "lstm": Preset(
             architecture="lstm",
@@ -305,6 +326,8 @@ def preset_name(name: str, task: str) -> str:
     if name == DEFAULT:
         if task in PLANS:
             return "systematic"
+        if task in SOURCES:
+            return "bundled"
         return "all" if task == "all" else "single"
     return name
 
@@ -314,6 +337,6 @@ def preset(name: str) -> Preset:
     if name not in PRESETS:
         raise UserError(
             f"unknown preset {quoted(name)}; there are {', '.join(PRESETS)}, and {DEFAULT} for "
-            "single, all or systematic, whichever fits the task"
+            "single, all, systematic or bundled, whichever fits the task"
         )
     return PRESETS[name]

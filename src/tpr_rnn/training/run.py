@@ -17,6 +17,7 @@ from tpr_rnn.data.babi.systematic import PLANS
 from tpr_rnn.data.corpus import Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.wide import SOURCES
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.provenance import source, versions
 from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors
@@ -227,7 +228,7 @@ def train(
     """Train a model from start to end without a word, and return its record.
 
     Args:
-        task: the number of a task, "all", or "systematic".
+        task: the number of a task, "all", "systematic", "wide", or "all+wide".
         out: the run directory; `Reader.load` takes the trained model from it.
         data: a directory of bAbI files; None: generated stories.
         preset: the settings to start from; default: ours that fit the task.
@@ -284,4 +285,6 @@ def usual_experiment(task: str) -> str:
     """The experiment whose runs are like one of this task."""
     if task in PLANS:
         return task
+    if task in SOURCES:
+        return "wide"
     return "all-tasks" if task == "all" else "single-task"

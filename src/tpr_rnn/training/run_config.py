@@ -26,7 +26,7 @@ class RunConfig:
     """What a run is told to do."""
 
     task: str
-    """The number of a task, 'all', or an experiment with new names (data/babi/systematic.py)."""
+    """The number of a task, 'all', or another source of stories (data/stories.py)."""
     seed: int
     preset: str
     """The name of the preset that the settings started from."""

@@ -30,7 +30,7 @@ def training_stories(task: str, files: dict[str, Path], directory: Path) -> tupl
         files: its validation and test files.
         directory: where they lie; the 1k set is looked for beside it, in `en`.
     """
-    held_out = {_as_told(story) for path in files.values() for story in read_stories(path)}
+    held_out = {as_told(story) for path in files.values() for story in read_stories(path)}
     # A tenth of what is generated is for validation, which the task has.
     generated = generate(task, questions=QUESTIONS * 10 // 9, seed=SEED)["train"]
     sources = {f"generated stories (simulator, seed {SEED})": generated}
@@ -41,13 +41,13 @@ def training_stories(task: str, files: dict[str, Path], directory: Path) -> tupl
     chosen: list[Story] = []
     parts = []
     for name, stories in sources.items():
-        kept = [story for story in stories if _as_told(story) not in held_out]
+        kept = [story for story in stories if as_told(story) not in held_out]
         parts.append(_described(name, kept, len(stories) - len(kept)))
         chosen += kept
     return chosen, f"in place of the missing training file: {' and '.join(parts)}"
 
 
-def _as_told(story: Story) -> tuple[object, ...]:
+def as_told(story: Story) -> tuple[object, ...]:
     """A story as a model sees it: without its supporting facts."""
     asked = tuple((question.text, question.answer, question.after) for question in story.questions)
     return story.sentences, asked

@@ -16,9 +16,11 @@ from tpr_rnn.data.simulator.wide.telling import WORLDS, Manner, tell
 MANNERS: dict[str, Manner] = {
     **{f"wide-{world}": Manner(worlds=(world,), new_words=None) for world in WORLDS},
     "wide-mixed": Manner(several=(2, 3), new_words=None),
-    "wide-long": Manner(worlds=("walks", "things"), several=(1, 2), sentences=(40, 300), new_words=None),
+    "wide-long": Manner(
+        worlds=("walks", "things"), several=(1, 2), sentences=(40, 300), new_words=None
+    ),
 }
-"""The wide tasks: one for each world, one of several worlds in one story, and one of long stories."""
+"""The wide tasks: one for each world, one of several worlds in a story, one of long ones."""
 
 
 def _play(scene: Scene, manner: Manner) -> None:

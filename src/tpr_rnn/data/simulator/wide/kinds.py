@@ -26,7 +26,9 @@ class Kinds(World):
             if not self._left or rng.random() < 0.9:
                 self._left.append(("kind", name, kind))
             if with_colours and rng.random() < 0.6:
-                self._left.append(("colour", name, coloured[kind] if alike else rng.choice(COLOURS)))
+                self._left.append(
+                    ("colour", name, coloured[kind] if alike else rng.choice(COLOURS))
+                )
         if with_fears:
             for animal in animals:
                 if rng.random() < 0.9:

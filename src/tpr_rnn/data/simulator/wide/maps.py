@@ -130,7 +130,9 @@ class Rooms(Grid):
         if way not in around:
             return None if self._beyond(place, way) else unknown(text)
         rooms = len(self._neighbours)
-        kind = "one sentence" if rooms == 2 else "room at the end" if len(around) == 1 else "next room"
+        kind = (
+            "one sentence" if rooms == 2 else "room at the end" if len(around) == 1 else "next room"
+        )
         return Asked(text, around[way], kind)
 
     def _next_text(self, place: str, way: str) -> str:
@@ -195,7 +197,9 @@ class Shapes(Grid):
             return None
         one, other = pair
         ways = self.ways(other, one)
-        x, y = (here - there for here, there in zip(self._cell[one], self._cell[other], strict=True))
+        x, y = (
+            here - there for here, there in zip(self._cell[one], self._cell[other], strict=True)
+        )
         # What lies level with another is neither above nor below it; nobody asks for that.
         sides = [way for way, (right, up) in STEPS.items() if right * x + up * y]
         side = self.rng.choice(sides)

@@ -242,7 +242,8 @@ class People(World):
     def _doubt(self, *who: str) -> None:
         """Something was handled that has been somewhere: who else handled things may be there."""
         for name, known in self._where.items():
-            if known.way != "at" and (name in who or (known.way, name in self._had) == ("nothing", True)):
+            handled = known.way == "nothing" and name in self._had
+            if handled or (name in who and known.way != "at"):
                 self._where[name] = UNSURE
                 self._note(name, None)
         for thing, known in self._put.items():
@@ -293,7 +294,7 @@ class People(World):
 
     def _where_was_thing(self) -> Asked | None:
         thing = self.one_of([*self._holder, *self._put])
-        return thing and self._before(thing, "the ", "where a thing was before")
+        return self._before(thing, "the ", "where a thing was before") if thing else None
 
     def _before(self, what: str, the: str, kind: str) -> Asked | None:
         visited = self._visited.get(what, [])
@@ -371,7 +372,11 @@ class People(World):
     def _about_nobody(self) -> Asked:
         who, thing = self.cast.absent_name, self.cast.absent_thing
         place = self.rng.choice((*self.cast.places, self.cast.absent_place))
-        texts = [f"Where is {who}?", f"Is {who} in the {place}?", f"Where was {who} before the {place}?"]
+        texts = [
+            f"Where is {who}?",
+            f"Is {who} in the {place}?",
+            f"Where was {who} before the {place}?",
+        ]
         if {"get", "give"} & set(self._acts):
             texts += [
                 *(f"Where is the {thing}?", f"Where was the {thing} before the {place}?"),

@@ -1,7 +1,7 @@
 """How a wide story goes: who is in it, which worlds it tells of, how long, and what is asked."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -181,7 +181,7 @@ def _draw(rng: random.Random, manner: Manner) -> list[list[str]]:
     new = manner.new_words or rng.choice(("none", "none", "some", "all"))
     drawn = []
     for known, slots in zip(manner.words, NEW, strict=True):
-        words = {"none": known, "some": (*known, *slots), "all": slots}[new]
+        words = (*(known if new != "all" else ()), *(slots if new != "none" else ()))
         drawn.append(rng.sample(words, len(words)))
     return drawn
 
