@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+from tpr_rnn.bench import layer as bench_layer
 from tpr_rnn.bench import measure
 from tpr_rnn.bench import run as bench_run
 from tpr_rnn.bench.cases import single_task, story_for_each_question
@@ -13,6 +14,7 @@ from tpr_rnn.bench.picture import draw_growth
 from tpr_rnn.bench.released import released_memory, without_sharing
 from tpr_rnn.memory import Associations, densify, sequential
 from tpr_rnn.models import TPRRNN
+from tpr_rnn.nn import TPRMemory
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +103,25 @@ def test_works_take_turns_and_a_quick_one_is_repeated(monkeypatch) -> None:
     assert (slow, quick) == (pytest.approx(1000), pytest.approx(40))
     # A first look at each, then rounds of one slow and two quick ones.
     assert calls == ["slow", "quick"] + 3 * ["slow", "quick", "quick"]
+
+
+def test_the_layer_is_measured_against_its_step_by_step_form(monkeypatch) -> None:
+    monkeypatch.setattr(bench_layer, "STEPS", 16)
+    monkeypatch.setattr(bench_layer, "BATCH", 2)
+    monkeypatch.setattr(bench_layer, "LENGTHS", (20, 40))
+    record = bench_layer.measure_layer(quick=True, say=lambda _: None)
+    assert set(record["microseconds"]) == {"layer", "lstm", "delta_rule", "step_by_step"}
+    times = record["microseconds"]
+    assert record["against"]["lstm"] == pytest.approx(times["lstm"] / times["layer"], rel=0.05)
+    assert record["growth"]["lengths"] == [20, 40]
+    assert record["stream_ms"] > 0
+    json.dumps(record)
+
+
+def test_the_step_by_step_layer_is_the_layer() -> None:
+    layer = TPRMemory(4, entity_size=5, relation_size=3).double()
+    x = torch.randn(2, 6, 4).double()
+    y, state = bench_layer.StepByStep(layer)(x)
+    expected, after = layer(x)
+    torch.testing.assert_close(y, expected)
+    torch.testing.assert_close(state, after.tensor.flatten(0, 1))

@@ -14,6 +14,7 @@ import torch
 from torch.nn.functional import cross_entropy, normalize
 
 from tpr_rnn.bench.cases import Case, all_tasks, single_task, story_for_each_question
+from tpr_rnn.bench.layer import measure_layer
 from tpr_rnn.bench.measure import milliseconds, peak_bytes, peak_gflops
 from tpr_rnn.bench.released import ReleasedStep, without_sharing
 from tpr_rnn.data.babi.format import format_story
@@ -52,13 +53,7 @@ class OurStep:
 def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything, or with `quick` the fast parts; `say` is called with what comes next."""
     cores = os.cpu_count() or 1
-    record: dict[str, Any] = {
-        "command": f"tpr-rnn bench{' --quick' if quick else ''}",
-        "machine": {"cpu": _cpu_name(), "cores": cores},
-        "versions": versions(),
-        "memory": native.status(),
-        "cases": [],
-    }
+    record = _head(f"tpr-rnn bench{' --quick' if quick else ''}") | {"cases": []}
     say("generating stories")
     batches = 2 if quick else 6
     cases = [*(single_task(task, batches) for task in ("1", "2", "3")), all_tasks(batches)]
@@ -81,6 +76,21 @@ def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
         say("reading and encoding all 20 tasks")
         record["loading"] = _measure_loading()
     return record
+
+
+def measure_layer_alone(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure the layer (see `bench.layer`)."""
+    head = _head(f"tpr-rnn bench --layer{' --quick' if quick else ''}")
+    return head | measure_layer(quick, say)
+
+
+def _head(command: str) -> dict[str, Any]:
+    return {
+        "command": command,
+        "machine": {"cpu": _cpu_name(), "cores": os.cpu_count() or 1},
+        "versions": versions(),
+        "memory": native.status(),
+    }
 
 
 def _measure_case(case: Case, threads: int, peak: float, quick: bool) -> dict[str, Any]:

@@ -17,8 +17,13 @@ def bench(
         bool,
         Parameter(negative="", help="Fewer rounds and only the main parts; takes under a minute."),
     ] = False,
+    layer: Annotated[
+        bool,
+        Parameter(negative="", help="Measure the layer, TPRMemory, instead; see docs/layer.md."),
+    ] = False,
     out: Annotated[
-        Path | None, Parameter(help="Directory for bench.json and a picture of the growth.")
+        Path | None,
+        Parameter(help="Directory for bench.json (or layer.json) and a picture of the growth."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
@@ -26,7 +31,7 @@ def bench(
     # The profiler, which measures memory, would log a lot.
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from tpr_rnn.bench.run import measure_all
+    from tpr_rnn.bench.run import measure_all, measure_layer_alone
     from tpr_rnn.cli.console import Console
 
     console = Console(to_stderr=json)
@@ -34,12 +39,15 @@ def bench(
         from tpr_rnn.bench.picture import draw_growth
 
         make_directory(out)
-    record = measure_all(quick, say=lambda text: console.print(f"measuring: {text}", style="dim"))
-    _show(record, console)
+    measure, show = (measure_layer_alone, _show_layer) if layer else (measure_all, _show)
+    record = measure(quick, say=lambda text: console.print(f"measuring: {text}", style="dim"))
+    show(record, console)
     if out is not None:
-        (out / "bench.json").write_text(json_format.dumps(record, indent=2) + "\n", "utf-8")
-        draw_growth(record["growth"], out)
-        console.print(f"Saved in {out}: bench.json, growth.png, growth.svg")
+        name = "layer.json" if layer else "bench.json"
+        (out / name).write_text(json_format.dumps(record, indent=2) + "\n", "utf-8")
+        if not layer:
+            draw_growth(record["growth"], out)
+        console.print(f"Saved in {out}: {name}{'' if layer else ', growth.png'}")
     if json:
         print_json(record)
     return 0
@@ -100,4 +108,34 @@ def _show(record: dict[str, Any], console: Any) -> None:
         console.print(
             f"reading and encoding {loading['questions']:,} questions: {loading['seconds']:.1f} s"
         )
+    console.print(f"{record['machine']['cpu']}, memory: parallel form, {record['memory']}")
+
+
+def _show_layer(record: dict[str, Any], console: Any) -> None:
+    from rich.table import Table
+
+    sizes = record["sizes"]
+    title = f"forward and backward: {sizes['steps']:,} steps, batch {sizes['batch']}, one thread"
+    table = Table("layer", title=title)
+    for heading in ("microseconds a step", "against TPRMemory", "parameters"):
+        table.add_column(heading, justify="right")
+    for name, microseconds in record["microseconds"].items():
+        against = record["against"].get(name)
+        parameters = record["parameters"].get(name)
+        table.add_row(
+            {"layer": "TPRMemory", "lstm": "nn.LSTM", "delta_rule": "delta rule"}.get(
+                name, "TPRMemory, step by step"
+            ),
+            f"{microseconds:,.1f}",
+            "" if against is None else f"{against:.1f}x",
+            "" if parameters is None else f"{parameters:,}",
+        )
+    console.print(table)
+    growth = record["growth"]
+    table = Table("steps", title="forward and backward through one sequence")
+    table.add_column("microseconds a step", justify="right")
+    for length, microseconds in zip(growth["lengths"], growth["microseconds"], strict=True):
+        table.add_row(f"{length:,}", f"{microseconds:.1f}")
+    console.print(table)
+    console.print(f"one streamed step: {record['stream_ms']:.3f} ms")
     console.print(f"{record['machine']['cpu']}, memory: parallel form, {record['memory']}")
