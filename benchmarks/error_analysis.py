@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from tpr_rnn.data.batches import make_batch
+from tpr_rnn.data.dataset import Corpus
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.data.story import Story
@@ -63,19 +64,21 @@ def main() -> int:
 
 def collect(runs: Sequence[Path], data: Path, split: str) -> list[Asked]:
     """All questions of a split with the wrong answers of all runs."""
-    stories = corpus_for(runs[0], data, [split])[0].split(split)
-    wrong = sum(mistakes(run, stories) for run in runs)
+    corpus = corpus_for(runs[0], data, [split])[0]
+    stories = corpus.split(split)
+    wrong = sum(mistakes(run, corpus, split) for run in runs)
     kinds = [kind for task, each in stories.items() for kind in kinds_of(task, each)]
     return [
         Asked(task, kind, count) for (task, kind), count in zip(kinds, wrong.tolist(), strict=True)
     ]
 
 
-def mistakes(run: Path, stories: dict[int, list[Story]]) -> np.ndarray:
+def mistakes(run: Path, corpus: Corpus, split: str) -> np.ndarray:
     """Whether a run answers each question wrongly, in the order of the stories."""
     reader, recipe = Reader.load(run), RunConfig.of(run).settings.recipe
     model = reader.model.eval()
-    data = encode(stories, reader.vocabulary, model.config.max_words, recipe.cap)
+    caps = corpus.max_sentences(recipe.max_sentences)
+    data = encode(corpus.split(split), reader.vocabulary, model.config.max_words, caps)
     wrong = []
     with torch.no_grad():
         for chosen in np.array_split(np.arange(len(data)), len(data) // 500 + 1):

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch.nn.functional import normalize
 
-from tpr_rnn.data.babi.swapped_names import swap_names
+from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
@@ -53,7 +53,7 @@ def write_page(runs: list[Path], data: Path, split: str) -> str:
     for run in runs:
         if RunConfig.of(run).task != "all":
             raise UserError(f"{run}: a model of one task; expected models of all tasks")
-    stories = swap_names(corpus_for(runs[0], data, [split])[0].split(split))
+    stories = SWAPPED_NAMES.changed(corpus_for(runs[0], data, [split])[0].split(split))
     lines = [
         '# Who is "he"?',
         "",

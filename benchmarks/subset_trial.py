@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 
 from tpr_rnn.cli.options import parse_settings
-from tpr_rnn.data.babi.swapped_names import swap_names
+from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
+from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
-from tpr_rnn.data.stories import load_stories
 from tpr_rnn.data.story import Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.scoring import Scores, score
@@ -56,7 +56,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     settings = preset("all").with_settings(LENGTH | parse_settings(changes))
-    everything = load_stories(data, "all", substitute_missing=True)
+    everything = load_corpus(data, "all")
     vocabulary = build_vocabulary(everything.all_stories())
     words = longest_sentence(everything.all_stories())
 
@@ -67,7 +67,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
     def some(split: str) -> dict[int, list[Story]]:
         return {task: everything.split(split)[task] for task in chosen}
 
-    cap = settings.recipe.cap
+    cap = everything.data_set.max_sentences(tasks, settings.recipe.max_sentences)
     trainer = Trainer(
         settings.config(vocabulary_size=len(vocabulary), max_words=words),
         settings.recipe,
@@ -81,7 +81,7 @@ def trial(data: Path, tasks: list[str], seed: int, changes: tuple[str, ...]) -> 
             last = event.valid
     cpu_seconds = round(time.process_time() - start)
     learned = trainer.progress.decay_start
-    swapped = swap_names(some("valid"))
+    swapped = SWAPPED_NAMES.changed(some("valid"))
     return (
         " ".join(tasks),
         " ".join(changes),

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tpr_rnn.data.corpus import GENERATED, load_corpus
+from tpr_rnn.data.corpus import load_corpus, survey
+from tpr_rnn.data.dataset import GENERATED
 from tpr_rnn.data.simulator import TASK_TITLES
-from tpr_rnn.data.stories import load_stories
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import now
@@ -50,7 +50,6 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
                 preset="single",
                 settings=preset("single"),
                 data=str(data.resolve()) if source == OFFICIAL else None,
-                substitute_missing=source == OFFICIAL,  # as in the sweep; here no file is missing
             )
             jobs[task, source] = Job(config, place)
     return jobs
@@ -58,7 +57,7 @@ def make_jobs(data: Path, runs: Path, seed: int) -> dict[tuple[int, str], Job]:
 
 def _lacks_training_file(data: Path, task: str) -> bool:
     try:
-        load_corpus(data, task, ["train"])
+        survey(data, task, ["train"], substitute=False)
     except UserError:
         return True
     return False
@@ -66,9 +65,9 @@ def _lacks_training_file(data: Path, task: str) -> bool:
 
 def official_test(job: Job, data: Path, record: RunRecord) -> RunRecord:
     """The record with the errors on the official test file, whatever it was trained on."""
-    stories = load_stories(data, job.config.task, ["test"]).split("test")
-    cap = job.config.settings.recipe.cap
-    scores = Evaluator(Reader.load(job.directory), cap).scores(stories)
+    corpus = load_corpus(data, job.config.task, ["test"])
+    caps = corpus.max_sentences(job.config.settings.recipe.max_sentences)
+    scores = Evaluator(Reader.load(job.directory), caps).scores(corpus.split("test"))
     errors = FinalErrors(
         error=percent(scores.error),
         per_task=task_errors(scores),

@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tpr_rnn.analysis.trace import trace
     from tpr_rnn.data.babi.format import parse_stories, read_stories
-    from tpr_rnn.data.corpus import Corpus, load_corpus
+    from tpr_rnn.data.corpus import load_corpus
+    from tpr_rnn.data.dataset import Corpus
     from tpr_rnn.data.story import Question, Story
     from tpr_rnn.data.vocabulary import Vocabulary
     from tpr_rnn.errors import UserError
@@ -38,7 +39,8 @@ _HOME = {
     "tpr_rnn.analysis.trace": ("trace",),
     "tpr_rnn.data.babi.format": ("parse_stories", "read_stories"),
     "tpr_rnn.data.story": ("Question", "Story"),
-    "tpr_rnn.data.corpus": ("Corpus", "load_corpus"),
+    "tpr_rnn.data.corpus": ("load_corpus",),
+    "tpr_rnn.data.dataset": ("Corpus",),
     "tpr_rnn.data.vocabulary": ("Vocabulary",),
     "tpr_rnn.errors": ("UserError",),
     "tpr_rnn.memory": (

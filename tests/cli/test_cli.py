@@ -417,8 +417,8 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
     [
         (["trian"], "trian"),
         (["train"], "which task?"),
-        (["train", "--task", "21"], "there is no task 21"),
-        (["train", "--task", "one"], "'one' is no task"),
+        (["train", "--task", "21"], "there is no task '21'; without --data there are 1, 2"),
+        (["train", "--task", "one"], "there is no task 'one'"),
         (["train", "--task", "1", "--preset", "best"], "unknown preset 'best'"),
         (["train", "--task", "1", "--seed", "x"], "seed"),
         (["train", "--task", "1", "--seed", "-1"], "the seed must be"),

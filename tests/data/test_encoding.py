@@ -11,7 +11,6 @@ from tpr_rnn.data.batches import (
 )
 from tpr_rnn.data.encoding import (
     UNKNOWN_ANSWER,
-    StoryCap,
     build_vocabulary,
     encode,
     longest_sentence,
@@ -73,11 +72,13 @@ def test_each_different_sentence_stands_once_in_the_table(encoded) -> None:
 
 def test_the_cap_keeps_the_last_sentences() -> None:
     vocabulary = build_vocabulary(STORIES)
-    cap = StoryCap(usual=2, task_3=1)
-    usual = encode({"1": STORIES[:1]}, vocabulary, 4, cap)
+    caps = {"1": 2, "3": 1}
+    usual = encode({"1": STORIES[:1]}, vocabulary, 4, caps)
     assert (usual.start.tolist(), usual.length.tolist()) == ([0, 1], [1, 2])
-    third = encode({"3": STORIES[:1]}, vocabulary, 4, cap)
+    third = encode({"3": STORIES[:1]}, vocabulary, 4, caps)
     assert (third.start.tolist(), third.length.tolist()) == ([0, 2], [1, 1])
+    whole = encode({"kitchen": STORIES[:1]}, vocabulary, 4, caps)
+    assert whole.length.tolist() == [1, 3]
 
 
 def test_a_sentence_that_is_too_long_is_an_error() -> None:
@@ -122,7 +123,7 @@ def test_a_batch_tells_the_stories_that_were_chosen(encoded, groups) -> None:
 
 def test_a_question_that_begins_elsewhere_has_a_row_of_its_own() -> None:
     vocabulary = build_vocabulary(STORIES)
-    capped = encode({"1": STORIES[:1]}, vocabulary, 4, StoryCap(usual=2))
+    capped = encode({"1": STORIES[:1]}, vocabulary, 4, {"1": 2})
     (group,) = make_batch(capped, np.arange(2)).groups
     assert len(group.story) == 2
     whole = encode({"1": STORIES[:1]}, vocabulary, 4)

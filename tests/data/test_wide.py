@@ -5,10 +5,10 @@ import pytest
 from data.wide_reading import answer
 from tpr_rnn.data import wide
 from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.corpus import check_there_is, load_corpus
 from tpr_rnn.data.simulator import StoryOptions, generate, splits, tell
 from tpr_rnn.data.simulator.wide import WIDE_TASKS
 from tpr_rnn.data.simulator.wide.words import NAMES, PLACES, THINGS, UNKNOWN
-from tpr_rnn.data.stories import check_there_is, load_stories
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
 
@@ -75,14 +75,14 @@ def test_wide_stories_are_training_data(monkeypatch: pytest.MonkeyPatch, tmp_pat
         monkeypatch.setattr(wide, size, 10)
     few = {name: WIDE_TASKS[name] for name in ("wide-rooms", "wide-things")}
     monkeypatch.setattr(wide, "WIDE_TASKS", few)
-    corpus = load_stories(None, "wide")
+    corpus = load_corpus(None, "wide")
     assert [*corpus.stories] == [*few]
-    assert corpus.sha256 == load_stories(None, "wide", ["valid"]).sha256
+    assert corpus.sha256 == load_corpus(None, "wide", ["valid"]).sha256
 
     for task in ("1", "6"):
         for split, told in generate(task, questions=20).items():
             (tmp_path / f"qa{task}_{split}.txt").write_text("".join(map(format_story, told)))
-    both = load_stories(tmp_path, "all+wide")
+    both = load_corpus(tmp_path, "all+wide")
     assert [*both.stories] == ["1", "6", *few]
     assert both.name == f"{tmp_path.name} and wide stories"
     assert sum(len(story.questions) for story in both.stories["1"]["train"]) > 18
@@ -91,5 +91,5 @@ def test_wide_stories_are_training_data(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_wide_stories_alone_need_no_directory(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"train all\+wide"):
+    with pytest.raises(UserError, match=r"such as all\+wide"):
         check_there_is(tmp_path, "wide")

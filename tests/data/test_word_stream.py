@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tpr_rnn.data.batches import Batch, StoryGroup, make_batch
-from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import tell
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.word_stream import WordStream, word_stream
@@ -71,7 +71,7 @@ def assert_same(one: WordStream, other: WordStream) -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_words_and_places_are_those_of_a_plain_loop(stories, random, groups, limit) -> None:
-    cap = None if limit is None else StoryCap(usual=limit)
+    cap = None if limit is None else {"1": limit}
     data = encode({"1": stories}, build_vocabulary(stories), longest_sentence(stories), cap)
     chosen = list(range(len(data)))
     random.shuffle(chosen)

@@ -26,7 +26,6 @@ def test_single_task_is_a_run_for_each_task_and_seed() -> None:
     config = jobs[7].config
     assert (config.task, config.seed, config.preset) == ("2", 2, "single")
     assert (config.experiment, config.variant) == ("single-task", "single")
-    assert config.substitute_missing
     assert config.threads == 1
     assert len({job.directory for job in jobs}) == 100
 
@@ -104,9 +103,9 @@ def test_tasks_that_cannot_be_had_are_refused(tmp_path) -> None:
     data = write_data(tmp_path / "data", 1, 3)
     (data / "qa3_train.txt").unlink()  # a gap that is substituted
     assert len(grid("single-task", data=data, tasks=("1", "3"))) == 4
-    with pytest.raises(UserError, match="task 2 has no train"):
+    with pytest.raises(UserError, match="no file of task '2'; there are 1, 3"):
         grid("single-task", data=data)
-    with pytest.raises(UserError, match="there is no task 21"):
+    with pytest.raises(UserError, match="there is no task '21'"):
         grid("single-task", tasks=("21",))
 
 

@@ -40,7 +40,7 @@ def test_a_setting_that_one_kind_of_model_lacks_is_told_with_its_preset() -> Non
 
 def test_a_task_that_is_missing_is_named_before_any_run(tmp_path) -> None:
     data = write_tasks(tmp_path, TASKS[:1])
-    with pytest.raises(UserError, match="task 6 has no train"):
+    with pytest.raises(UserError, match="no file of task '6'"):
         find_experiment("systematic")(Request(out=OUT, seeds=range(1), data=data))
 
 

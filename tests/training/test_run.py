@@ -14,8 +14,7 @@ from msgspec import structs
 
 from tpr_rnn.data.babi import substitutes
 from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.encoding import StoryCap
-from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
@@ -132,8 +131,9 @@ def test_test_errors_are_scored_on_demand_and_recorded_once(undisturbed, data, t
     assert record.test.command == "a test"
     assert datetime.now(UTC) - datetime.fromisoformat(record.test.when) < timedelta(minutes=5)
     # Answers of the test are in no split that training has seen.
-    stories = load_stories(data, "1", ["test"])
-    scores = Evaluator(Reader.load(directory), StoryCap()).scores(stories.split("test"))
+    corpus = load_corpus(data, "1", ["test"])
+    evaluator = Evaluator(Reader.load(directory), corpus.max_sentences(None))
+    scores = evaluator.scores(corpus.split("test"))
     assert record.test.error == pytest.approx(scores.error, abs=1e-4)
     assert score_test(directory, "another") == record
 
@@ -287,14 +287,7 @@ def test_a_run_says_what_filled_a_gap_and_notices_when_that_changes(
     beside.parent.mkdir()
     shutil.copy(data / "qa1_train.txt", beside)
     settings = preset("single").with_settings({"epochs": "1"})
-    filling = RunConfig(
-        task="1",
-        seed=0,
-        preset="single",
-        settings=settings,
-        data=str(directory),
-        substitute_missing=True,
-    )
+    filling = RunConfig(task="1", seed=0, preset="single", settings=settings, data=str(directory))
     record = finish(Run.begin(filling, tmp_path / "run"))
     there = RunDirectory(tmp_path / "run").config()
     assert record.substituted == there["substituted"]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tpr_rnn.data.batches import Batch, epoch_order, make_batch
-from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.registry import BUILT_IN
 from tpr_rnn.data.simulator import TASK_TITLES, generate
 from tpr_rnn.models import TPRRNNConfig
 
@@ -52,7 +53,7 @@ def _case(
     by_task = {task: generate(task, questions=questions)["train"] for task in tasks}
     stories = [story for each in by_task.values() for story in each]
     vocabulary, words = build_vocabulary(stories), longest_sentence(stories)
-    data = encode(by_task, vocabulary, words, StoryCap())
+    data = encode(by_task, vocabulary, words, BUILT_IN.max_sentences(by_task))
     config = TPRRNNConfig.from_json(
         {"vocabulary_size": len(vocabulary), "max_words": words, "bounded_keys": True, **sizes}
     )

@@ -17,10 +17,13 @@ from tpr_rnn.bench.cases import Case, all_tasks, single_task, story_for_each_que
 from tpr_rnn.bench.layer import measure_layer
 from tpr_rnn.bench.measure import milliseconds, peak_bytes, peak_gflops
 from tpr_rnn.bench.released import ReleasedStep, without_sharing
+from tpr_rnn.data.babi.directory import file_name
 from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.batches import Batch, evaluation_batches
 from tpr_rnn.data.corpus import load_corpus
-from tpr_rnn.data.encoding import StoryCap, build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.dataset import ALL
+from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
+from tpr_rnn.data.registry import BUILT_IN
 from tpr_rnn.data.simulator import TASK_TITLES, generate
 from tpr_rnn.evaluation.provenance import versions
 from tpr_rnn.memory import Associations, native, parallel, read
@@ -196,7 +199,8 @@ def _measure_scoring(quick: bool) -> dict[str, Any]:
     reader = load_pretrained()
     questions = 500 if quick else 10_000  # of which a tenth is for testing
     stories = {task: generate(task, questions=questions)["test"] for task in TASK_TITLES}
-    data = encode(stories, reader.vocabulary, reader.model.config.max_words, StoryCap())
+    caps = BUILT_IN.max_sentences(stories)
+    data = encode(stories, reader.vocabulary, reader.model.config.max_words, caps)
     batches = list(evaluation_batches(data))
     separate = list(map(story_for_each_question, batches))
 
@@ -272,10 +276,10 @@ def _measure_loading() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         for task in TASK_TITLES:
             for split, stories in generate(task).items():
-                path = Path(directory) / f"qa{task}_{split}.txt"
+                path = Path(directory) / file_name(task, split)
                 path.write_text("".join(map(format_story, stories)), encoding="utf-8")
         start = time.perf_counter()
-        corpus = load_corpus(Path(directory), None)
+        corpus = load_corpus(Path(directory), ALL)
         vocabulary = build_vocabulary(corpus.all_stories())
         words = longest_sentence(corpus.all_stories())
         encoded = [encode(corpus.split(split), vocabulary, words) for split in ("train", "valid")]

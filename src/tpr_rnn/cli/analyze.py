@@ -43,7 +43,7 @@ def analyze(
 
     from tpr_rnn.analysis import representations
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.data.corpus import GENERATED
+    from tpr_rnn.data.dataset import GENERATED
     from tpr_rnn.report.representations import representations_page, write_representations
     from tpr_rnn.training.run_config import corpus_for
 

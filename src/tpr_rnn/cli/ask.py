@@ -57,7 +57,7 @@ def ask(
     if question is None:
         return _prompt(reader, sentences, explain, console)
     answers = reader.answer(sentences, question)
-    if len(sentences) > reader.max_sentences:
+    if reader.max_sentences is not None and len(sentences) > reader.max_sentences:
         console.print(
             f"The story has {len(sentences)} sentences; the model reads the last "
             f"{reader.max_sentences}, as in training."

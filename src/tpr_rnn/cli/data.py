@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import JsonOption, command, print_json
-from tpr_rnn.errors import UserError
+from tpr_rnn.errors import UserError, quoted
 
 
 def generate(
@@ -37,9 +37,8 @@ def generate(
 
     Without options the stories are like the official ones.
     """
-    from tpr_rnn.data.babi.directory import SPLITS
     from tpr_rnn.data.babi.format import format_story
-    from tpr_rnn.data.corpus import parse_task
+    from tpr_rnn.data.dataset import ALL, SPLITS
     from tpr_rnn.data.simulator import StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
 
@@ -51,10 +50,11 @@ def generate(
         distractors=distractors,
     )
     known = _file_names(kind)
-    name = task if task in known else parse_task(task)
-    if name is not None and name not in known:
-        raise UserError(f"there is no task {name} of {kind} stories; there are {', '.join(known)}")
-    tasks = list(known) if name is None else [name]
+    if task not in (ALL, *known):
+        raise UserError(
+            f"there is no task {quoted(task)} of {kind} stories; there are {', '.join(known)}"
+        )
+    tasks = list(known) if task == ALL else [task]
     for each in tasks:
         tell(each, seed=seed, options=options)  # an impossible wish is refused before any file is
         for split in SPLITS:
@@ -75,15 +75,13 @@ def generate(
 
 
 def _file_names(kind: str) -> dict[str, str]:
-    """How the files of each task begin; wide tasks are numbered after the others."""
+    """How the files of each task begin."""
     from tpr_rnn.data.simulator import TASK_TITLES
     from tpr_rnn.data.simulator.wide import WIDE_TASKS
 
     if kind == "official":
         return {task: f"qa{task}" for task in TASK_TITLES}
-    return {
-        name: f"qa{number}_{name}" for number, name in enumerate(WIDE_TASKS, len(TASK_TITLES) + 1)
-    }
+    return {name: name for name in WIDE_TASKS}
 
 
 def _words(text: str | None) -> tuple[str, ...] | None:
@@ -103,7 +101,7 @@ def fetch(
 
 
 def describe(
-    directory: Annotated[Path, Parameter(help="Directory of bAbI files.")],
+    directory: Annotated[Path, Parameter(help="Directory of stories.")],
     *,
     json: JsonOption = False,
 ) -> int:
@@ -113,12 +111,10 @@ def describe(
     from rich.table import Table
 
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.data.babi.directory import SPLITS
+    from tpr_rnn.data.dataset import SPLITS
     from tpr_rnn.data.describe import describe as describe_directory
-    from tpr_rnn.data.simulator import TASK_TITLES
 
-    tasks = describe_directory(directory)
-    absent = [task for task in TASK_TITLES if task not in {each.task for each in tasks}]
+    tasks, absent = describe_directory(directory)
     substitutes = {
         each.task: [split for split in SPLITS if split not in each.questions] for each in tasks
     }

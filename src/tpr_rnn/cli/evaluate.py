@@ -49,8 +49,8 @@ def evaluate(
 
     from tpr_rnn.cli.console import Console
     from tpr_rnn.cli.result_tables import error_table, new_names_table, swapped_names_table
-    from tpr_rnn.data.babi.swapped_names import SWAPS
-    from tpr_rnn.data.corpus import GENERATED
+    from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
+    from tpr_rnn.data.dataset import ALL, GENERATED
     from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.evaluation.scoring import percent, task_errors
     from tpr_rnn.training.run_config import RunConfig, corpus_for
@@ -69,14 +69,14 @@ def evaluate(
         )
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
-    missing_files = [task for task in SWAPS if task not in corpus.stories]
+    missing_files = [task for task in SWAPPED_NAMES.tasks if task not in corpus.stories]
     if swap_names and missing_files:
-        who = run if config.task != "all" else directory or GENERATED
+        who = run if config.task != ALL else directory or GENERATED
         raise UserError(
             f"--swap-names needs a model and {split} stories of all tasks; {who} has no task "
             f"{', '.join(missing_files)}"
         )
-    evaluator = Evaluator(reader, config.settings.recipe.cap)
+    evaluator = Evaluator(reader, corpus.max_sentences(config.settings.recipe.max_sentences))
     try:
         scores = evaluator.scores(corpus.split(split))
     except UserError as error:
@@ -84,7 +84,9 @@ def evaluate(
     questions = sum(scores.asked.values())
     per_task = task_errors(scores)
     new_names = evaluator.new_names(corpus.combinations) if corpus.combinations else None
-    swapped = evaluator.swapped_names(corpus.split(split)) if swap_names else None
+    swapped = None
+    if swap_names:
+        swapped = evaluator.swapped_names(corpus.split(split), SWAPPED_NAMES)
 
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:

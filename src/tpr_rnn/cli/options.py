@@ -29,15 +29,13 @@ RunArgument = Annotated[
 ]
 RunDataOption = Annotated[
     Path | None,
-    Parameter(
-        help="Directory of bAbI files; if absent, the directory that the run was trained on."
-    ),
+    Parameter(help="Directory of stories; if absent, the directory that the run was trained on."),
 ]
 DataOption = Annotated[
     Path | None,
     Parameter(
-        help="Directory of bAbI files, in any official layout; if absent, the directory in the "
-        "environment variable TPR_RNN_DATA, else generated stories."
+        help="Directory of stories: bAbI's in any official layout, or your own as NAME_train.txt. "
+        "If absent, the directory in the environment variable TPR_RNN_DATA, else generated stories."
     ),
 ]
 SettingsOption = Annotated[
@@ -46,13 +44,6 @@ SettingsOption = Annotated[
         name="--set",
         negative="",
         help="Change one setting, such as learning_rate=0.002; can be repeated.",
-    ),
-]
-SubstituteOption = Annotated[
-    bool,
-    Parameter(
-        negative="",
-        help="Train on generated stories where only the training file of a task is missing.",
     ),
 ]
 JsonOption = Annotated[
@@ -126,7 +117,7 @@ def data_of_run(given: Path | None, run: Path, console: "Console") -> Path | Non
     if directory is None:
         raise UserError(
             f"{run} was trained on {own}, which does not exist here; "
-            "give --data with a directory of bAbI files"
+            "give --data with the directory where its stories are now"
         )
     return directory
 

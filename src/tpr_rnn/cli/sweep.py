@@ -54,7 +54,8 @@ def sweep(
 
     When all runs are finished, their test questions are scored, and their records gathered in one
     file.
-    A task whose training file alone is missing is trained on generated stories, and says so.
+    Where the training file of a bAbI task is missing, generated stories take its place, and it
+    says so.
     """
     from tpr_rnn.cli.sweep_view import SweepView
     from tpr_rnn.evaluation.record import as_json
@@ -121,15 +122,14 @@ def sweep(
 
 
 def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
-    from tpr_rnn.data.corpus import parse_task
+    from tpr_rnn.data.registry import is_one
 
     if name not in ("single-task", "ablation", "word-level"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
-    names = [parse_task(part) for part in parts if part.isdecimal()]
-    if len(set(names)) < len(parts):
-        raise UserError(f"--tasks takes different numbers, such as 1,19, not {quoted(text)}")
-    return tuple(name for name in names if name is not None)
+    if len(set(parts)) < len(parts) or not all(map(is_one, parts)):
+        raise UserError(f"--tasks takes different tasks, such as 1,19, not {quoted(text)}")
+    return tuple(parts)
 
 
 def _cores() -> int:

@@ -13,7 +13,6 @@ from tpr_rnn.cli.options import (
     DataOption,
     JsonOption,
     SettingsOption,
-    SubstituteOption,
     command,
     data_directory,
     parse_settings,
@@ -30,7 +29,7 @@ def train(
     *,
     task: Annotated[
         str | None,
-        Parameter(help="A task's number, 1 to 20, all, systematic, wide, or all+wide."),
+        Parameter(help="A task's name (of bAbI its number), all, systematic, wide, or all+wide."),
     ] = None,
     data: DataOption = None,
     preset: Annotated[
@@ -52,14 +51,17 @@ def train(
     resume: Annotated[
         bool, Parameter(negative="", help="Resume the run in that directory, if there is one.")
     ] = False,
-    substitute_missing: SubstituteOption = False,
     threads: Annotated[
         int | None, Parameter(help="Number of threads, else 1; results repeat for the same number.")
     ] = None,
     device: Annotated[str | None, Parameter(help="cpu (if absent), cuda, cuda:1, ...")] = None,
     json: JsonOption = False,
 ) -> int:
-    """Train a model on bAbI stories and score it on the validation questions."""
+    """Train a model on stories and score it on the validation questions.
+
+    Where the training file of a bAbI task is missing, generated stories take its place, and it
+    says so.
+    """
     from tpr_rnn.cli.training_view import TrainingView
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_config import RunConfig
@@ -72,7 +74,6 @@ def train(
             seed,
             operations,
             settings or None,
-            substitute_missing or None,
             threads,
             device,
         )
@@ -83,14 +84,12 @@ def train(
             )
         if given_any or not (resume and out):
             raise UserError(
-                "which task? give --task with a number from 1 to 20, or --task all "
+                "which task? give --task with a name, such as 1, or --task all "
                 "(or --resume and --out alone, to resume a run)"
             )
         config, directory = None, out
     else:
-        config = _config(
-            task, data, preset, seed, operations, settings, substitute_missing, threads, device
-        )
+        config = _config(task, data, preset, seed, operations, settings, threads, device)
         directory = out or Path("runs") / f"task-{task}-{config.preset}-seed-{config.seed}"
     if not str(directory).strip(". "):
         raise UserError("--out must name a directory for the run")
@@ -132,7 +131,6 @@ def _config(
     seed: int | None,
     operations: str | None,
     settings: tuple[str, ...],
-    substitute_missing: bool,
     threads: int | None,
     device: str | None,
 ) -> "RunConfig":
@@ -151,7 +149,6 @@ def _config(
         preset=preset,
         settings=find_preset(preset).with_settings(changes),
         data=None if directory is None else str(directory.resolve()),
-        substitute_missing=substitute_missing,
         threads=1 if threads is None else threads,
         device=device or "cpu",
     )

@@ -14,8 +14,7 @@ from tpr_rnn import __version__
 from tpr_rnn.cli.console import Console
 from tpr_rnn.cli.options import command
 from tpr_rnn.cli.result_tables import error_table
-from tpr_rnn.data.babi.directory import SPLITS
-from tpr_rnn.data.corpus import GENERATED
+from tpr_rnn.data.dataset import GENERATED, SPLITS
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN

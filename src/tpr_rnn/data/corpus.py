@@ -1,175 +1,182 @@
 """The stories that a run works on, wherever they come from."""
 
 import hashlib
-import sys
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from tpr_rnn.data.babi.directory import SPLITS, find_files, missing_splits, read_task
 from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.babi.substitutes import fillable, training_stories
-from tpr_rnn.data.simulator import TASK_TITLES, generate
-from tpr_rnn.data.story import Story
+from tpr_rnn.data.dataset import (
+    ALL,
+    GENERATED,
+    SPLITS,
+    Corpus,
+    DataSet,
+    Files,
+    Mixture,
+    Source,
+    Splits,
+)
+from tpr_rnn.data.registry import BUILT_IN, find_data_set, find_mixture
+from tpr_rnn.data.splits import missing_splits, read_splits
 from tpr_rnn.errors import UserError, quoted
 
-GENERATED = "generated"
-"""The name of the stories that the simulator tells."""
+TRAINING = ("train", "valid")
+"""The splits that training needs: the test questions are for the end."""
 
 
-def task_order(task: str) -> tuple[int, str]:
-    """Tasks in their order: those whose names are numbers by number, then the others."""
-    return (int(task), "") if task.isdigit() else (sys.maxsize, task)
+def task_order(task: str) -> tuple[tuple[int, str], ...]:
+    """Names of tasks in alphabetical order, but the numbers in them as numbers: 2 before 10."""
+    parts = re.findall(r"([0-9]+)|([^0-9]+)", task)
+    return tuple((int(number or 0), text) for number, text in parts)
 
 
-class Combination(NamedTuple):
-    """A new name in a task (systematic.py)."""
-
-    name: str
-    task: str
-    trained: bool
-    """Whether the training stories of the task have the name."""
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Stories by task and split, with the knowledge of where they came from."""
-
-    name: str
-    """The directory's name, or 'generated'."""
-    stories: dict[str, dict[str, list[Story]]]
-    sha256: str
-    """A checksum of the text of all tasks."""
-    missing_files: dict[str, str]
-    """Tasks that were wanted and cannot be had whole, and what they lack."""
-    substituted: dict[str, str] = field(default_factory=dict)
-    """Tasks whose training file is missing, and what they are trained on in its place."""
-
-    combinations: dict[Combination, list[Story]] = field(default_factory=dict)
-    """More test stories, of new names, where the experiment has such."""
-
-    def all_stories(self) -> Iterable[Story]:
-        """Every story of every task and split."""
-        for splits in self.stories.values():
-            for stories in splits.values():
-                yield from stories
-        for stories in self.combinations.values():
-            yield from stories
-
-    def questions(self, split: str) -> int:
-        """How many questions a split has."""
-        return sum(len(story.questions) for told in self.split(split).values() for story in told)
-
-    def split(self, name: str) -> dict[str, list[Story]]:
-        """One split of every task."""
-        return {task: splits[name] for task, splits in self.stories.items()}
+def check_there_is(directory: Path | None, task: str) -> None:
+    """Refuse a task that cannot be trained and tested, without reading its stories."""
+    mixture = find_mixture(task)
+    if mixture is not None and not mixture.tasks and directory is not None:
+        raise UserError(
+            f"the task {task} is generated; leave --data out, or take one such as all+wide"
+        )
+    for each in [task] if mixture is None else mixture.tasks:
+        if directory is None:
+            _check_generated(each)
+        else:
+            survey(directory, each, SPLITS, substitute=mixture is None or mixture.substitutes)
 
 
-def parse_task(text: str) -> str | None:
-    """The name of a task, which is its number, or None for all of them."""
-    if text == "all":
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
-        raise UserError(f"{quoted(text)} is no task; expected a number such as 1, or all")
-    return str(int(text))
+def load_corpus(
+    directory: Path | None,
+    task: str,
+    splits: Collection[str] = SPLITS,
+    *,
+    needed: Collection[str] | None = None,
+) -> Corpus:
+    """The stories of a task from a directory or, without one, generated.
+
+    Args:
+        directory: files of a data set (`registry.py`).
+        task: a task, all of them, or the name of a mixture.
+        splits: those that are wanted.
+        needed: those of them that a task must have; None: all.
+    """
+    needed = splits if needed is None else needed
+    mixture = find_mixture(task)
+    if mixture is not None:
+        return _mixed(mixture, directory, splits)
+    if directory is None:
+        return _generated(task, splits)
+    return _read(survey(directory, task, needed), directory, splits)
 
 
 @dataclass(frozen=True)
 class Survey:
     """What can be had of the tasks that are wanted in a directory."""
 
-    files: dict[str, dict[str, Path]]
+    data_set: DataSet
+    files: Files
     whole: list[str]
     """Tasks that can be had."""
-    substitutes: list[str]
-    """Those of them that lack their training file, which generated stories replace."""
+    substituted: list[str]
+    """Those of them that lack their training file, which other stories replace."""
     missing_files: dict[str, str]
     """The other tasks, and what they lack."""
 
 
 def survey(
-    directory: Path,
-    task: str | None,
-    splits: Collection[str] = SPLITS,
-    *,
-    substitute_missing: bool = False,
+    directory: Path, task: str, needed: Collection[str], *, substitute: bool = True
 ) -> Survey:
-    """Look for one task, or all (None), without reading them; to find none is an error."""
-    files = find_files(directory)
-    wanted = [task] if task is not None else sorted({*TASK_TITLES, *files}, key=task_order)
-    substitutes: list[str] = []
-    missing_files: dict[str, str] = {}
-    for number in wanted:
-        there = files.get(number, {})
-        missing = [split for split in missing_splits(there) if split in splits]
-        if missing and substitute_missing and fillable(number, there):
-            substitutes.append(number)
-        elif missing:
-            missing_files[number] = f"no {' and no '.join(missing)} file"
-    if task is not None and missing_files:
-        hint = _FILL_HINT if fillable(task, files.get(task, {})) else ""
-        raise UserError(
-            f"{directory}: task {task} has {missing_files[task]} there "
-            f"(such as qa{task}_{_first_gap(missing_files[task])}.txt){hint}"
-        )
-    whole = [number for number in wanted if number not in missing_files]
-    if not whole:
-        raise UserError(f"{directory}: no task there has all of {', '.join(splits)}")
-    return Survey(files, whole, substitutes, missing_files)
+    """Look for one task, or all, without reading them; to find none is an error.
 
-
-def load_corpus(
-    directory: Path | None,
-    task: str | None,
-    splits: Collection[str] = SPLITS,
-    *,
-    substitute_missing: bool = False,
-) -> Corpus:
-    """The stories of one task, or of all (None), from a directory or, without one, generated.
-
-    With `substitute_missing` a task that lacks its training file alone has generated stories and
-    those of the official 1k set, where that lies beside the directory, in its place.
+    Of all tasks, those that are not there at all are left out. But to train on a task that has
+    files, and not the one to train on, is refused unless there is a substitute for that.
     """
-    if directory is None:
-        return _generated(task, splits)
-    found = survey(directory, task, splits, substitute_missing=substitute_missing)
-    texts = [path.read_bytes() for number in found.whole for path in found.files[number].values()]
-    there_is = [split for split in splits if split != "train"]
-    stories: dict[str, dict[str, list[Story]]] = {}
+    data_set, files = find_data_set(directory)
+    if task not in (ALL, *files):
+        raise UserError(f"{directory}: no file of task {quoted(task)}; there are {_names(files)}")
+    substitutes = data_set.substitutes if substitute else None
+    substituted: list[str] = []
+    missing_files: dict[str, str] = {}
+    for name in data_set.in_order(files) if task == ALL else [task]:
+        there = files.get(name, {})
+        missing = missing_splits(there, needed)
+        if missing and substitutes is not None and substitutes.serve(name, there):
+            substituted.append(name)
+        elif missing:
+            missing_files[name] = f"no {' and no '.join(missing)} file"
+            if there and (task != ALL or "train" in needed):
+                split, path = next(iter(there.items()))
+                example = path.name.replace(split, missing[0])
+                raise UserError(
+                    f"{directory}: task {name} has {missing_files[name]} there (such as {example})"
+                )
+    whole = [name for name in data_set.in_order(files) if task in (ALL, name)]
+    whole = [name for name in whole if name not in missing_files]
+    if not whole:
+        raise UserError(f"{directory}: no task there has all of {', '.join(needed)}")
+    return Survey(data_set, files, whole, substituted, missing_files)
+
+
+def _read(found: Survey, directory: Path, splits: Collection[str]) -> Corpus:
+    texts = [path.read_bytes() for task in found.whole for path in found.files[task].values()]
+    stories: dict[str, Splits] = {}
     substituted: dict[str, str] = {}
-    for number in found.whole:
-        files = found.files[number]
-        if number in found.substitutes:
-            told, substituted[number] = training_stories(number, files, directory)
+    for task in found.whole:
+        files = found.files[task]
+        there = [split for split in splits if not missing_splits(files, [split])]
+        stories[task] = read_splits(files, there, found.data_set.read)
+        if task in found.substituted and found.data_set.substitutes is not None:
+            told, substituted[task] = found.data_set.substitutes.make(task, files)
             texts.append("".join(map(format_story, told)).encode())
-            stories[number] = {"train": told, **read_task(files, there_is)}
-        else:
-            stories[number] = read_task(files, splits)
+            if "train" in splits:
+                stories[task] = {"train": told, **stories[task]}
     return Corpus(
-        directory.resolve().name, stories, _checksum(texts), found.missing_files, substituted
+        directory.resolve().name,
+        found.data_set,
+        stories,
+        _checksum(texts),
+        found.missing_files,
+        substituted,
     )
 
 
-_FILL_HINT = "; with --substitute-missing it is trained on generated stories"
+def _mixed(mixture: Mixture, directory: Path | None, splits: Collection[str]) -> Corpus:
+    def load(task: str, splits: Collection[str]) -> Corpus:
+        if directory is None:
+            return _generated(task, splits)
+        found = survey(directory, task, splits, substitute=mixture.substitutes)
+        return _read(found, directory, splits)
+
+    data_set = BUILT_IN if directory is None else find_data_set(directory)[0]
+    return mixture.mix(Source(data_set, str(directory or GENERATED), load), splits)
 
 
-def _first_gap(lack: str) -> str:
-    return lack.split()[1]
-
-
-def _generated(task: str | None, splits: Collection[str]) -> Corpus:
-    told = {number: generate(number) for number in (TASK_TITLES if task is None else [task])}
+def _generated(task: str, splits: Collection[str]) -> Corpus:
+    _check_generated(task)
+    assert BUILT_IN.generate is not None
+    told = {name: BUILT_IN.generate(name) for name in (BUILT_IN.tasks if task == ALL else [task])}
     texts = (
         "".join(map(format_story, stories[split])).encode()
         for stories in told.values()
         for split in SPLITS
     )
     kept = {
-        number: {split: stories[split] for split in SPLITS if split in splits}
-        for number, stories in told.items()
+        name: {split: stories[split] for split in SPLITS if split in splits}
+        for name, stories in told.items()
     }
-    return Corpus(GENERATED, kept, _checksum(texts), missing_files={})
+    return Corpus(GENERATED, BUILT_IN, kept, _checksum(texts), missing_files={})
+
+
+def _check_generated(task: str) -> None:
+    if task != ALL and task not in BUILT_IN.tasks:
+        raise UserError(
+            f"there is no task {quoted(task)}; without --data there are {_names(BUILT_IN.tasks)}"
+        )
+
+
+def _names(tasks: Mapping[str, object]) -> str:
+    return f"{', '.join(tasks)} (and {ALL})"
 
 
 def _checksum(texts: Iterable[bytes]) -> str:

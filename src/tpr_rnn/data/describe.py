@@ -1,11 +1,13 @@
-"""What a directory of bAbI files holds, in numbers."""
+"""What a directory of stories holds, in numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from tpr_rnn.data.babi.directory import SPLITS, find_files
-from tpr_rnn.data.babi.format import read_stories
+from tpr_rnn.data.dataset import SPLITS, DataSet
 from tpr_rnn.data.encoding import build_vocabulary, longest_sentence
+from tpr_rnn.data.registry import find_data_set
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,25 @@ class TaskDescription:
     different_questions: int
 
 
-def describe(directory: Path) -> list[TaskDescription]:
+class Description(NamedTuple):
+    """What a directory holds."""
+
+    tasks: list[TaskDescription]
+    missing_tasks: list[str]
+    """Those that belong to its data set, and are not there."""
+
+
+def describe(directory: Path) -> Description:
     """Read every file of a directory and describe its tasks."""
-    return [_describe_task(task, files) for task, files in find_files(directory).items()]
+    data_set, files = find_data_set(directory)
+    return Description(
+        [_describe_task(data_set, task, by_split) for task, by_split in files.items()],
+        [task for task in data_set.tasks if task not in files],
+    )
 
 
-def _describe_task(task: str, files: dict[str, Path]) -> TaskDescription:
-    stories_of = {split: read_stories(files[split]) for split in SPLITS if split in files}
+def _describe_task(data_set: DataSet, task: str, files: Mapping[str, Path]) -> TaskDescription:
+    stories_of = {split: data_set.read(files[split]) for split in SPLITS if split in files}
     stories = [story for stories in stories_of.values() for story in stories]
     told = [question.after for story in stories for question in story.questions]
     return TaskDescription(

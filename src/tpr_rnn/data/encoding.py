@@ -19,19 +19,6 @@ UNKNOWN_ANSWER = -1
 """The number of an answer that is not in the vocabulary: no model of it can ever be right."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoryCap:
-    """How many sentences before a question are read: the last ones count."""
-
-    usual: int = 70
-    task_3: int = 130
-    """Task 3 needs more: its third supporting fact may lie far back."""
-
-    def of(self, task: str) -> int:
-        """The cap of a task."""
-        return self.task_3 if task == "3" else self.usual
-
-
 @dataclass(frozen=True)
 class Encoded:
     """Questions about stories, as numbers.
@@ -85,7 +72,7 @@ def encode(
     stories_of: Mapping[str, Sequence[Story]],
     vocabulary: Vocabulary,
     words: int,
-    cap: StoryCap | None = None,
+    max_sentences: Mapping[str, int] | None = None,
 ) -> Encoded:
     """Encode the stories of each task.
 
@@ -93,7 +80,8 @@ def encode(
         stories_of: the stories, by task.
         vocabulary: an unknown word in a sentence or question is an error that names it.
         words: the words that the longest sentence may have (w).
-        cap: how many sentences before a question are kept; all of them if None.
+        max_sentences: by task, how many sentences before a question are kept, the last ones; of
+            a task that is not there, all of them (`DataSet.max_sentences`).
     """
     sentence_row: dict[str, int] = {"": 0}
     question_row: dict[str, int] = {}
@@ -101,7 +89,7 @@ def encode(
     told: list[int] = []
     asked: list[tuple[int, int, int, int, int]] = []
     for number, (task, stories) in enumerate(stories_of.items()):
-        limit = cap.of(task) if cap else None
+        limit = (max_sentences or {}).get(task)
         for story in stories:
             begin = len(told)
             for sentence in story.sentences:

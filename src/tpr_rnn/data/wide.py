@@ -9,12 +9,11 @@ import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
-from tpr_rnn.data.babi.directory import SPLITS
 from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.babi.substitutes import as_told
-from tpr_rnn.data.corpus import Corpus, load_corpus
+from tpr_rnn.data.dataset import ALL, GENERATED, SPLITS, Corpus, Mixture, Source, Splits
 from tpr_rnn.data.simulator import generate
 from tpr_rnn.data.simulator.wide import WIDE_TASKS
 from tpr_rnn.data.story import Story
@@ -23,7 +22,6 @@ WIDE = "wide"
 """The task of a run on wide stories alone."""
 ALL_AND_WIDE = "all+wide"
 """The task of a run on all tasks and on wide stories."""
-SOURCES = (WIDE, ALL_AND_WIDE)
 
 WIDE_QUESTIONS = 40_000
 """Training questions of each wide task."""
@@ -35,15 +33,14 @@ SEED = 1
 """Not that of the stories that stand in for missing files: they are others."""
 
 
-def load_wide(
-    directory: Path | None, task: str, splits: Collection[str], *, substitute_missing: bool = False
-) -> Corpus:
+def mix(source: Source, splits: Collection[str], *, with_official: bool) -> Corpus:
     """Wide stories and, if they are wanted, those of all tasks."""
     wide = {name: _wide_task(name) for name in WIDE_TASKS}
-    if task == WIDE:
-        corpus = Corpus("generated wide stories", wide, _checksum("", wide), missing_files={})
+    if with_official:
+        corpus = _with_official(source, wide)
     else:
-        corpus = _with_official(directory, wide, substitute_missing=substitute_missing)
+        name = "generated wide stories"
+        corpus = Corpus(name, source.data_set, wide, _checksum("", wide), missing_files={})
     kept = {
         name: {split: sets[split] for split in SPLITS if split in splits}
         for name, sets in corpus.stories.items()
@@ -51,10 +48,26 @@ def load_wide(
     return replace(corpus, stories=kept)
 
 
-def _with_official(
-    directory: Path | None, wide: Mapping[str, dict[str, list[Story]]], *, substitute_missing: bool
-) -> Corpus:
-    official = load_corpus(directory, None, substitute_missing=substitute_missing)
+MIXTURES = {
+    WIDE: Mixture(
+        tasks=(),
+        mix=partial(mix, with_official=False),
+        preset="bundled",
+        experiment="wide",
+        substitutes=True,
+    ),
+    ALL_AND_WIDE: Mixture(
+        tasks=(ALL,),
+        mix=partial(mix, with_official=True),
+        preset="bundled",
+        experiment="wide",
+        substitutes=True,
+    ),
+}
+
+
+def _with_official(source: Source, wide: Mapping[str, Splits]) -> Corpus:
+    official = source.load(ALL, SPLITS)
     substituted = dict(official.substituted)
     stories = dict(official.stories)
     for name, sets in official.stories.items():
@@ -62,7 +75,7 @@ def _with_official(
         generated = generate(name, questions=MORE_QUESTIONS * 10 // 9, seed=SEED)["train"]
         more = [story for story in generated if as_told(story) not in held_out]
         stories[name] = {**sets, "train": [*sets["train"], *more]}
-        if directory is not None:
+        if official.name != GENERATED:
             note = f"{len(more):,} generated stories more (simulator, seed {SEED})"
             substituted[name] = f"{substituted[name]}; {note}" if name in substituted else note
     stories |= wide

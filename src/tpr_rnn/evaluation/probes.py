@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from tpr_rnn.data.babi.swapped_names import SWAPS, swap_names
-from tpr_rnn.data.corpus import Combination
-from tpr_rnn.data.encoding import StoryCap, encode
+from tpr_rnn.data.dataset import Combination, Probe
+from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.evaluation.record import NewName, SwappedErrors, SwappedTask
@@ -17,13 +16,21 @@ from tpr_rnn.models.reader import Reader
 class Evaluator:
     """A model with all that scoring it takes."""
 
-    def __init__(self, reader: Reader, cap: StoryCap, device: torch.device | None = None) -> None:
-        self.reader, self.cap, self.device = reader, cap, device
+    def __init__(
+        self,
+        reader: Reader,
+        max_sentences: Mapping[str, int],
+        device: torch.device | None = None,
+    ) -> None:
+        """Keep what scoring takes; `max_sentences` are the caps (`Corpus.max_sentences`)."""
+        self.reader, self.max_sentences, self.device = reader, max_sentences, device
 
     def scores(self, stories_of: Mapping[str, Sequence[Story]]) -> Scores:
         """Loss and errors on the stories of some tasks."""
         model = self.reader.model
-        encoded = encode(stories_of, self.reader.vocabulary, model.config.max_words, self.cap)
+        encoded = encode(
+            stories_of, self.reader.vocabulary, model.config.max_words, self.max_sentences
+        )
         return score(model, encoded, self.device)
 
     def new_names(
@@ -42,10 +49,14 @@ class Evaluator:
             )
         return found
 
-    def swapped_names(self, stories_of: Mapping[str, Sequence[Story]]) -> SwappedErrors:
+    def swapped_names(
+        self, stories_of: Mapping[str, Sequence[Story]], probe: Probe
+    ) -> SwappedErrors:
         """Errors with the names as they are and swapped."""
-        plain = self.scores({task: told for task, told in stories_of.items() if task in SWAPS})
-        swapped = self.scores(swap_names(stories_of))
+        plain = self.scores(
+            {task: told for task, told in stories_of.items() if task in probe.tasks}
+        )
+        swapped = self.scores(probe.changed(stories_of))
         return SwappedErrors(
             plain_error=percent(plain.pooled_error),
             swapped_error=percent(swapped.pooled_error),

@@ -25,4 +25,4 @@ def ablation(request: Request) -> list[Job]:
     if chosen.architecture != TPR_RNN:
         raise UserError(f"the ablation needs a memory, which '{chosen.architecture}' does not have")
     settings = {name: {"operations": ",".join(used)} for name, used in VARIANTS.items()}
-    return request.jobs(request.tasks, settings)
+    return request.jobs(request.single_tasks(), settings)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from tpr_rnn.data.corpus import GENERATED
-from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.corpus import TRAINING, load_corpus
+from tpr_rnn.data.dataset import GENERATED
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.grid import Job
@@ -62,4 +62,4 @@ _ADVICE = "move it away, or choose another --out"
 @cache
 def _checksum(data: str | None, task: str) -> str:
     directory = None if data is None else Path(data)
-    return load_stories(directory, task, substitute_missing=True).sha256
+    return load_corpus(directory, task, needed=TRAINING).sha256

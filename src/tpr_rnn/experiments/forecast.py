@@ -3,26 +3,27 @@
 from collections.abc import Collection
 from statistics import mean
 
-from tpr_rnn.data.babi.systematic import PLANS, TASKS
+from tpr_rnn.data.dataset import ALL
+from tpr_rnn.data.registry import DATA_SETS, find_mixture
 from tpr_rnn.experiments.grid import Job
 
-# Seconds of one core (results/records/single-task.jsonl): only their proportions count.
-_TYPICAL = {
-    "1": 4, "2": 52, "3": 608, "4": 3, "5": 142, "6": 37, "7": 67, "8": 54, "9": 29, "10": 62,
-    "11": 49, "12": 27, "13": 52, "14": 31, "15": 4, "16": 107, "17": 29, "18": 49, "19": 58,
-    "20": 7,
-}  # fmt: skip
 _BEGINNING = 0.02
 """Below this share of its steps a run says too little about its length."""
 
 
 def typical(task: str) -> float:
     """What a run of a task costs, in proportion to others."""
-    if task == "all":
-        return float(sum(_TYPICAL.values()))
-    if task in PLANS:
-        return float(sum(_TYPICAL[each] for each in TASKS))
-    return float(_TYPICAL.get(task, mean(_TYPICAL.values())))
+    known = {
+        name: float(each.seconds)
+        for data_set in DATA_SETS
+        for name, each in data_set.tasks.items()
+        if each.seconds is not None
+    }
+    if task == ALL:
+        return sum(known.values())
+    mixture = find_mixture(task)
+    average = mean(known.values())
+    return sum(known.get(each, average) for each in (mixture.tasks if mixture else [task]))
 
 
 class Forecast:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tpr_rnn.data.simulator import TASK_TITLES
-from tpr_rnn.data.stories import check_there_is
+from tpr_rnn.data.corpus import check_there_is
+from tpr_rnn.data.registry import BUILT_IN, find_data_set, is_one
 from tpr_rnn.training.presets import DEFAULT, preset, preset_name
 from tpr_rnn.training.run_config import RunConfig
 
@@ -25,7 +25,7 @@ class Job:
     @property
     def name(self) -> str:
         """The job for a person to read."""
-        task = f" task {self.config.task}" if self.config.task.isdigit() else ""
+        task = f" task {self.config.task}" if is_one(self.config.task) else ""
         return f"{self.variant}{task} seed {self.config.seed}"
 
 
@@ -36,14 +36,24 @@ class Request:
     out: Path
     """Directory for the runs."""
     seeds: range
-    tasks: tuple[str, ...] = tuple(TASK_TITLES)
+    tasks: tuple[str, ...] = ()
+    """Single tasks; none: all those of the data set, or all that are there if it has no own."""
     data: Path | None = None
-    """Directory of bAbI files; None: generated stories."""
+    """Directory of the stories; None: generated ones."""
     preset: str = DEFAULT
     experiment: str | None = None
     """Its name; None: that of which such runs are usually."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Changes to the preset, as text."""
+
+    def single_tasks(self) -> tuple[str, ...]:
+        """The tasks of an experiment that has a model for each."""
+        if self.tasks:
+            return self.tasks
+        if self.data is None:
+            return tuple(BUILT_IN.tasks)
+        data_set, files = find_data_set(self.data)
+        return tuple(data_set.tasks or files)
 
     def jobs(
         self, tasks: Iterable[str], variants: Mapping[str, Mapping[str, str]] | None = None
@@ -51,7 +61,7 @@ class Request:
         """A run for each variant, task and seed.
 
         Args:
-            tasks: numbers of tasks, or the name of several for one model of all of them.
+            tasks: names of tasks, or of several for one model of all of them.
             variants: by name, the settings that each changes; None: the preset as it is, and its
                 name is the variant's.
         """
@@ -74,9 +84,8 @@ class Request:
             preset=name,
             settings=preset(name).with_settings({**self.settings, **changes}),
             data=None if self.data is None else str(self.data.resolve()),
-            substitute_missing=True,
             experiment=self.experiment,
             variant=variant,
         )
-        place = self.out / variant / f"task-{task}" if task.isdigit() else self.out / variant
+        place = self.out / variant / f"task-{task}" if is_one(task) else self.out / variant
         return Job(config, place / f"seed-{seed}")

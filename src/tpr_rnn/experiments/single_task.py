@@ -5,4 +5,4 @@ from tpr_rnn.experiments.grid import Job, Request
 
 def single_task(request: Request) -> list[Job]:
     """One model a task, all with the same settings."""
-    return request.jobs(request.tasks)
+    return request.jobs(request.single_tasks())

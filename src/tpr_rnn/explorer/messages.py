@@ -196,8 +196,8 @@ class ModelResponse(Message):
     parameters: int
     entity_size: int
     relation_size: int
-    max_sentences: int
-    """It reads the last so many sentences of a story."""
+    max_sentences: int | None
+    """It reads the last so many sentences of a story; null: all."""
     sentence_words: int
     """Words that it reads of a sentence at most; punctuation counts."""
     words: tuple[str, ...]

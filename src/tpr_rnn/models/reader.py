@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from torch import Tensor
 
 from tpr_rnn.data.batches import Batch, StoryGroup
-from tpr_rnn.data.encoding import UNKNOWN_ANSWER, StoryCap, word_table
+from tpr_rnn.data.encoding import UNKNOWN_ANSWER, word_table
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
@@ -42,8 +42,9 @@ class Reader:
 
     model: Model
     vocabulary: Vocabulary
-    max_sentences: int = StoryCap().usual
-    """The last so many sentences of a story are read, as in training."""
+    max_sentences: int | None = None
+    """The last so many sentences of a story are read, as in the task with the most in training;
+    None: all of them."""
 
     def answer(self, story: Sequence[str], question: str, top: int = 5) -> list[Answer]:
         """The likeliest answers to a question about a story, best first.
@@ -93,7 +94,8 @@ class Reader:
 
     def as_read(self, story: Sequence[str]) -> list[str]:
         """The sentences that are read of a story, each with its final mark."""
-        return [self._punctuated(sentence, ".") for sentence in story[-self.max_sentences :]]
+        unread = 0 if self.max_sentences is None else max(len(story) - self.max_sentences, 0)
+        return [self._punctuated(sentence, ".") for sentence in story[unread:]]
 
     def as_asked(self, question: str) -> str:
         """A question with its final mark."""
@@ -167,7 +169,7 @@ class _Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     model: str = TPR_RNN
     config: dict[str, Any]
     vocabulary: list[str]
-    max_sentences: Annotated[int, Meta(ge=1)]
+    max_sentences: Annotated[int, Meta(ge=1)] | None
 
 
 _NEW_NAMES = {

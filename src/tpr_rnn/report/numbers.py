@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from statistics import mean, stdev
 
+from tpr_rnn.report.published import PAPER_SINGLE
+
 Number = int | float
 
-TASKS = tuple(map(str, range(1, 21)))
+TASKS = tuple(PAPER_SINGLE)
 """The tasks of the paper's tables."""
 FAILED_ABOVE = 5.0
 """A task with more error than this, in percent, has failed (Tables 1 to 3)."""

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tpr_rnn.data.babi.swapped_names import SWAPS
-from tpr_rnn.data.stories import load_stories
+from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import now
@@ -27,13 +26,14 @@ def score_test(directory: Path, command: str) -> RunRecord:
         return record
     config = RunConfig.of(directory)
     data = None if config.data is None else Path(config.data)
-    corpus = load_stories(data, config.task, substitute_missing=config.substitute_missing)
+    corpus = load_corpus(data, config.task)
     if corpus.sha256 != record.data_sha256:
         raise UserError(
             f"{directory}: its test questions cannot be scored, for "
             f"{config.data or 'the generated stories'} is no longer what it was trained on"
         )
-    evaluator = Evaluator(Reader.load(directory), config.settings.recipe.cap)
+    max_sentences = corpus.max_sentences(config.settings.recipe.max_sentences)
+    evaluator = Evaluator(Reader.load(directory), max_sentences)
     scores = evaluator.scores(corpus.split("test"))
     errors = FinalErrors(
         error=percent(scores.error), per_task=task_errors(scores), when=now(), command=command
@@ -44,8 +44,8 @@ def score_test(directory: Path, command: str) -> RunRecord:
         record = structs.replace(
             record, new_names=NewNames(per_name=per_name, when=now(), command=command)
         )
-    elif set(SWAPS) <= set(corpus.stories):
-        swapped = structs.asdict(evaluator.swapped_names(corpus.split("test")))
+    elif (probe := corpus.data_set.probes.get("swapped-names")) and probe.fits(corpus.stories):
+        swapped = structs.asdict(evaluator.swapped_names(corpus.split("test"), probe))
         record = structs.replace(
             record, swapped_names=SwappedNames(**swapped, when=now(), command=command)
         )

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
-from tpr_rnn.data.babi.systematic import PLANS
-from tpr_rnn.data.wide import SOURCES
+from tpr_rnn.data.dataset import ALL
+from tpr_rnn.data.registry import find_mixture
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.models.model import ModelConfig
@@ -95,12 +95,29 @@ class Preset:
     @staticmethod
     def from_json(settings: Mapping[str, Any]) -> "Preset":
         """Read `as_json` back; unknown names are errors."""
-        check_settings(Recipe, settings["recipe"], "a recipe")
+        recipe = _with_one_cap(settings["recipe"])
+        check_settings(Recipe, recipe, "a recipe")
         return Preset(
             architecture=settings.get("architecture", TPR_RNN),
             model=dict(settings["model"]),
-            recipe=Recipe(**settings["recipe"]),
+            recipe=Recipe(**recipe),
         )
+
+
+def _with_one_cap(recipe: Any) -> Any:
+    """The settings of a recipe that may be from when one of bAbI's tasks had a cap of its own."""
+    if not isinstance(recipe, Mapping) or "story_cap_task_3" not in recipe:
+        return recipe
+    others = {name: value for name, value in recipe.items() if name != "story_cap_task_3"}
+    caps = (recipe.get("max_sentences", 70), recipe["story_cap_task_3"])
+    if caps == (70, 130):  # those of the data set
+        return others | {"max_sentences": None}
+    if caps[0] == caps[1]:
+        return others
+    raise UserError(
+        f"max_sentences {caps[0]} with story_cap_task_3 {caps[1]}: there is one setting now, "
+        "max_sentences, which holds for every task"
+    )
 
 
 def _parse(name: str, text: str, kind: Any) -> Any:
@@ -140,7 +157,6 @@ _MEMN2N = Recipe(
     clip_norm=None,
     clip_norm_each=40.0,
     max_sentences=50,
-    story_cap_task_3=50,
 )
 
 # EntNet's, of its paper and its released program.
@@ -185,7 +201,6 @@ _WORD_LEVEL = Recipe(
     warmup_steps=20,
     halve_lr_below_loss=None,
     max_sentences=400,
-    story_cap_task_3=400,
 )
 
 # What our models of several tasks have in common.
@@ -220,7 +235,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 beta1=0.9,
                 beta2=0.999,
                 epochs=45,
-                story_cap_task_3=70,
+                max_sentences=70,
             ),
         ),
         # Ours for one task; results/LOG says what each setting is for.
@@ -288,7 +303,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 decay_epochs=40,
                 learning_rate=0.003,
                 max_sentences=320,
-                story_cap_task_3=320,
             ),
         ),
         # A plain reader to compare with.
@@ -314,23 +328,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "dmn": Preset(architecture="dmn", recipe=_DMN),
         # EntNet as its paper trains it on one task.
         "entnet": Preset(architecture="entnet", recipe=_ENTNET),
-        # The LSTM that the literature on bAbI cites: over words, for one task and for all.
-        "word-lstm": Preset(
-            architecture="word-lstm",
-            recipe=replace(_WORD_LEVEL, batch_size=64, epochs=60, decay_epochs=20, patience=15),
-        ),
-        "word-lstm-all": Preset(
-            architecture="word-lstm",
-            recipe=replace(_WORD_LEVEL, epochs=40, decay_epochs=15),
-        ),
-        # A DNC small enough to be trained to its end; the published one is `dnc-all`.
-        "dnc-small-all": Preset(
-            architecture="dnc",
-            model={"hidden_size": 128, "locations": 64, "location_size": 32},
-            recipe=replace(
-                _WORD_LEVEL, clip_norm=None, clip_value=10.0, epochs=60, decay_epochs=20
-            ),
-        ),
     }
 )
 
@@ -341,11 +338,10 @@ DEFAULT = "default"
 def preset_name(name: str, task: str) -> str:
     """The name in `PRESETS` that a name given for a task stands for."""
     if name == DEFAULT:
-        if task in PLANS:
-            return "systematic"
-        if task in SOURCES:
-            return "bundled"
-        return "all" if task == "all" else "single"
+        mixture = find_mixture(task)
+        if mixture is not None:
+            return mixture.preset
+        return "all" if task == ALL else "single"
     return name
 
 

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-from tpr_rnn.data.encoding import StoryCap
 from tpr_rnn.errors import UserError
 from tpr_rnn.training.optimizers import OPTIMIZERS
 
@@ -90,15 +89,14 @@ class Recipe:
     patience: int | None = None
     """End after so many evaluations in a row without a better model; with `start_decay_below` they
     count from the start of the decay. None: never early."""
-    max_sentences: int = 70
-    """Sentences before a question that are read."""
-    story_cap_task_3: int = 130
-    """The same in task 3, whose facts lie further back."""
+    max_sentences: int | None = None
+    """Sentences before a question that are read, the last ones, in every task; None: as many as
+    the data set says for the task (of your own files all)."""
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
         counts = ("batch_size", "epochs", "attempts", "ramp_epochs")
-        for name in (*counts, "max_sentences", "story_cap_task_3"):
+        for name in counts:
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
         for name in ("learning_rate", "epsilon", "clip_value", "clip_norm", "clip_norm_each"):
@@ -125,7 +123,8 @@ class Recipe:
             )
         if self.attempts > 1 and self.start_decay_below is None:
             raise UserError("more attempts than one need start_decay_below, to know a failed one")
-        for name in ("bucket_batches", "halve_lr_every", "stop_after_zero_error", "patience"):
+        optional = ("bucket_batches", "halve_lr_every", "stop_after_zero_error", "patience")
+        for name in (*optional, "max_sentences"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")
@@ -142,8 +141,3 @@ class Recipe:
                 "weight_decay would change the vectors of names, which random_name_share keeps as "
                 "they are; leave one of the two out"
             )
-
-    @property
-    def cap(self) -> StoryCap:
-        """How many sentences of a story are read."""
-        return StoryCap(usual=self.max_sentences, task_3=self.story_cap_task_3)

@@ -12,12 +12,10 @@ from pathlib import Path
 import msgspec
 import torch
 
-from tpr_rnn.data.babi.directory import SPLITS
-from tpr_rnn.data.babi.systematic import PLANS
-from tpr_rnn.data.corpus import Corpus
+from tpr_rnn.data.corpus import TRAINING, load_corpus
+from tpr_rnn.data.dataset import ALL, SPLITS, Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
-from tpr_rnn.data.stories import load_stories
-from tpr_rnn.data.wide import SOURCES
+from tpr_rnn.data.registry import find_mixture
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.provenance import source, versions
 from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors
@@ -45,10 +43,11 @@ class Run:
         self.directory = RunDirectory(directory)
         self.device = _find_device(config.device)
         recipe = config.settings.recipe
+        max_sentences = corpus.max_sentences(recipe.max_sentences)
         self.vocabulary = build_vocabulary(corpus.all_stories())
         words = longest_sentence(corpus.all_stories())
         self.data = {
-            split: encode(corpus.split(split), self.vocabulary, words, recipe.cap)
+            split: encode(corpus.split(split), self.vocabulary, words, max_sentences)
             for split in ("train", "valid")  # the test questions are for the end
         }
         model = config.settings.config(vocabulary_size=len(self.vocabulary), max_words=words)
@@ -166,8 +165,9 @@ class Run:
         self.directory.save_checkpoint(self.trainer, self.elapsed)
 
     def _reader(self) -> Reader:
-        cap = self.config.settings.recipe.cap
-        most = max(cap.of(task) for task in self.corpus.stories)
+        # A story that somebody tells has no task: as much of it is read as in any.
+        caps = self.corpus.max_sentences(self.config.settings.recipe.max_sentences)
+        most = max(caps.values()) if len(caps) == len(self.corpus.stories) else None
         return Reader(self.trainer.model, self.vocabulary, most)
 
     def _record(self, valid: Scores) -> RunRecord:
@@ -222,19 +222,17 @@ def train(
     preset: str = DEFAULT,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
-    substitute_missing: bool = False,
     threads: int = 1,
 ) -> RunRecord:
     """Train a model from start to end without a word, and return its record.
 
     Args:
-        task: the number of a task, "all", "systematic", "wide", or "all+wide".
+        task: the name of a task (of bAbI its number), "all", "systematic", "wide", or "all+wide".
         out: the run directory; `Reader.load` takes the trained model from it.
-        data: a directory of bAbI files; None: generated stories.
+        data: a directory of stories, bAbI's or your own; None: generated ones.
         preset: the settings to start from; default: ours that fit the task.
         seed: where all randomness starts.
         settings: changes to the preset, as text, such as {"epochs": "20"}.
-        substitute_missing: train on generated stories where a training file is missing.
         threads: threads of torch; a seed repeats for the same number.
     """
     preset = preset_name(preset, str(task))
@@ -244,7 +242,6 @@ def train(
         preset=preset,
         settings=find_preset(preset).with_settings(settings or {}),
         data=None if data is None else str(Path(data).resolve()),
-        substitute_missing=substitute_missing,
         threads=threads,
     )
     run = Run.begin(config, Path(out))
@@ -278,13 +275,12 @@ def _load(config: RunConfig) -> Corpus:
     if config.threads > cores:
         raise UserError(f"threads must be from 1 to {cores} on this machine, not {config.threads}")
     directory = None if config.data is None else Path(config.data)
-    return load_stories(directory, config.task, substitute_missing=config.substitute_missing)
+    return load_corpus(directory, config.task, needed=TRAINING)
 
 
 def usual_experiment(task: str) -> str:
     """The experiment whose runs are like one of this task."""
-    if task in PLANS:
-        return task
-    if task in SOURCES:
-        return "wide"
-    return "all-tasks" if task == "all" else "single-task"
+    mixture = find_mixture(task)
+    if mixture is not None:
+        return mixture.experiment
+    return "all-tasks" if task == ALL else "single-task"

@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from tpr_rnn.data.corpus import Corpus
-from tpr_rnn.data.stories import check_task, load_stories
-from tpr_rnn.errors import UserError
+from tpr_rnn.data.corpus import load_corpus
+from tpr_rnn.data.dataset import Corpus
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import Setting
 from tpr_rnn.models.registry import TPR_RNN
 from tpr_rnn.settings import Difference, first_difference
 from tpr_rnn.training.presets import Preset
 from tpr_rnn.training.run_directory import CONFIG, RunDirectory
 
-_OWN = ("task", "seed", "preset", "data", "substitute_missing", "threads", "device")
+_OWN = ("task", "seed", "preset", "data", "threads", "device")
 """What a run is told apart from its settings and its place in an experiment."""
 
 
@@ -26,15 +26,13 @@ class RunConfig:
     """What a run is told to do."""
 
     task: str
-    """The number of a task, 'all', or another source of stories (data/stories.py)."""
+    """The name of a task, 'all', or the name of a mixture (data/dataset.py)."""
     seed: int
     preset: str
     """The name of the preset that the settings started from."""
     settings: Preset
     data: str | None = None
-    """Directory of bAbI files; None: generated stories."""
-    substitute_missing: bool = False
-    """Train on generated stories where a training file is missing."""
+    """Directory of the stories; None: generated ones."""
     threads: int = 1
     device: str = "cpu"
     experiment: str | None = None
@@ -44,7 +42,10 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        check_task(self.task)
+        if not self.task or set(self.task) & set("/\\\0"):
+            raise UserError(
+                f"the task is the name of one, such as 1 or all, not {quoted(self.task)}"
+            )
         if not 0 <= self.seed < 2**62:
             raise UserError(f"the seed must be a whole number from 0 to 2^62, not {self.seed}")
         if self.threads < 1:
@@ -85,6 +86,7 @@ class ConfigFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     preset: str
     data: str | None
     substitute_missing: bool = False
+    """Of runs of before: a choice then. Now it is always done, and said."""
     threads: int
     device: str
     architecture: str = TPR_RNN
@@ -113,15 +115,13 @@ def corpus_for(
     From a directory or, without one, generated; for a model that is to be scored or analysed.
     """
     config = RunConfig.of(run)
-    corpus = load_stories(
-        directory, config.task, splits, substitute_missing=config.substitute_missing
-    )
+    corpus = load_corpus(directory, config.task, splits)
     there = ConfigFile.of(run).tasks
     trained = list(corpus.stories) if there is None else list(map(str, there))
     if not any(task in trained for task in corpus.stories):
         raise UserError(
-            f"{run / CONFIG}: 'tasks' is {trained}; expected tasks that it was trained on, "
-            f"such as {list(corpus.stories)}"
+            f"{directory or corpus.name}: it has the tasks {', '.join(corpus.stories)}; none of "
+            f"them is one that {run} was trained on ('tasks' in its {CONFIG}: {trained})"
         )
     others = [task for task in corpus.stories if task not in trained]
     for task in others:

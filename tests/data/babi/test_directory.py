@@ -1,10 +1,13 @@
 import pytest
 
 from tpr_rnn.data.babi import substitutes
-from tpr_rnn.data.babi.directory import find_files, read_task
-from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.corpus import load_corpus, parse_task
+from tpr_rnn.data.babi.directory import find_files
+from tpr_rnn.data.babi.format import format_story, read_stories
+from tpr_rnn.data.corpus import TRAINING, load_corpus
+from tpr_rnn.data.dataset import SPLITS
 from tpr_rnn.data.describe import describe
+from tpr_rnn.data.registry import find_data_set
+from tpr_rnn.data.splits import read_splits
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 
@@ -49,7 +52,7 @@ def test_both_kinds_of_file_names_are_found(valid_layout, plain_layout) -> None:
 def test_the_layout_with_valid_files(valid_layout) -> None:
     files = find_files(valid_layout)
     assert list(files) == ["1", "2"]
-    stories = read_task(files["1"])
+    stories = read_splits(files["1"], SPLITS, read_stories)
     assert {split: len(each) for split, each in stories.items()} == {
         "train": 9,
         "valid": 3,
@@ -60,11 +63,11 @@ def test_the_layout_with_valid_files(valid_layout) -> None:
 def test_without_a_valid_file_the_last_tenth_of_train_serves(plain_layout) -> None:
     files = find_files(plain_layout)
     assert list(files) == ["1", "2", "11"]
-    stories = read_task(files["11"])
+    stories = read_splits(files["11"], SPLITS, read_stories)
     assert stories["train"] == [story(i) for i in range(18)]
     assert stories["valid"] == [story(18), story(19)]
     assert len(stories["test"]) == 5
-    assert read_task(files["11"], ["valid"]) == {"valid": stories["valid"]}
+    assert read_splits(files["11"], ["valid"], read_stories) == {"valid": stories["valid"]}
 
 
 def test_other_files_are_passed_over(valid_layout) -> None:
@@ -78,29 +81,48 @@ def test_a_root_of_layouts_names_its_folders(tmp_path) -> None:
         (tmp_path / layout).mkdir()
         write(tmp_path / layout / "qa1_single-supporting-fact_train.txt", 2)
     with pytest.raises(UserError, match="choose one of its folders: en, hn-10k"):
-        find_files(tmp_path)
+        find_data_set(tmp_path)
 
 
 def test_no_directory_and_no_files_are_named(tmp_path) -> None:
     with pytest.raises(UserError, match="no such directory"):
-        find_files(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="no bAbI file"):
-        find_files(tmp_path)
+        find_data_set(tmp_path / "nowhere")
+    with pytest.raises(UserError, match=r"no files such as qa1_train.txt or NAME_train.txt in it$"):
+        find_data_set(tmp_path)
+    (tmp_path / "walks.txt").write_text("1 Mary went home.")
+    with pytest.raises(UserError, match=r"walks.txt would be found as walks_train.txt"):
+        find_data_set(tmp_path)
 
 
 def test_a_corpus_of_all_tasks_says_what_it_lacks(valid_layout) -> None:
+    (valid_layout / "qa2_valid.txt").unlink()
     (valid_layout / "qa2_train.txt").unlink()
-    corpus = load_corpus(valid_layout, None)
+    corpus = load_corpus(valid_layout, "all", ["valid"])
     assert list(corpus.stories) == ["1"]
-    assert corpus.missing_files["2"] == "no train file"
-    assert corpus.missing_files["3"] == "no train and no valid and no test file"
+    assert corpus.missing_files["2"] == "no valid file"
+    assert corpus.missing_files["3"] == "no valid file"
 
 
-def test_a_task_that_lacks_a_file_is_an_error(valid_layout) -> None:
+def test_a_task_without_its_training_file_is_refused_in_one_task_and_in_all(valid_layout) -> None:
+    (valid_layout / "qa2_valid.txt").unlink()
     (valid_layout / "qa2_train.txt").unlink()
-    with pytest.raises(UserError, match=r"task 2 has no train file there \(such as qa2_train.txt"):
-        load_corpus(valid_layout, "2")
+    for task in ("2", "all"):
+        message = r"task 2 has no train and no valid file there \(such as qa2_train.txt\)"
+        with pytest.raises(UserError, match=message):
+            load_corpus(valid_layout, task)
     assert len(load_corpus(valid_layout, "2", ["test"]).stories["2"]["test"]) == 4
+    with pytest.raises(UserError, match=r"no file of task '3'; there are 1, 2 \(and all\)"):
+        load_corpus(valid_layout, "3")
+
+
+def test_a_task_without_a_test_file_can_be_trained_alone_and_with_others(valid_layout) -> None:
+    (valid_layout / "qa2_test.txt").unlink()
+    for task in ("2", "all"):
+        corpus = load_corpus(valid_layout, task, needed=TRAINING)
+        assert list(corpus.stories["2"]) == ["train", "valid"]
+        assert "2" not in corpus.split("test")
+        with pytest.raises(UserError, match=r"task 2 has no test file there \(such as"):
+            load_corpus(valid_layout, task)
 
 
 def test_the_checksum_follows_the_content(valid_layout) -> None:
@@ -118,19 +140,14 @@ def test_a_file_without_questions_is_an_error(valid_layout) -> None:
 
 def test_description(valid_layout) -> None:
     (valid_layout / "qa2_train.txt").unlink()
-    one, two = describe(valid_layout)
+    (one, two), missing_tasks = describe(valid_layout)
+    assert missing_tasks == [str(number) for number in range(3, 21)]
     assert one.questions == {"train": 9, "valid": 3, "test": 4}
     assert two.questions == {"valid": 3, "test": 4}
     # <pad> mary went to the . where is ? and four places
     assert one.vocabulary == 13
     assert (one.words, one.mean_sentences, one.most_sentences) == (6, 1.0, 1)
     assert (one.different_sentences, one.different_questions) == (4, 1)
-
-
-@pytest.mark.parametrize("text", ["0", "x", "-1", "1.5", "", "All"])
-def test_what_is_no_task_is_refused(text) -> None:
-    with pytest.raises(UserError, match="is no task"):
-        parse_task(text)
 
 
 GENERATED = [
@@ -162,7 +179,7 @@ def gap(tmp_path, monkeypatch):
 
 
 def test_a_missing_training_file_is_filled(gap) -> None:
-    corpus = load_corpus(gap, "1", substitute_missing=True)
+    corpus = load_corpus(gap, "1")
     told = corpus.stories["1"]["train"]
     assert told == [GENERATED[0], GENERATED[2], story(2), story(3)]
     assert list(corpus.stories["1"]) == ["train", "valid", "test"]
@@ -171,36 +188,25 @@ def test_a_missing_training_file_is_filled(gap) -> None:
         "with 2 questions (1 more are in valid or test) and 2 stories of the official 1k "
         "training file with 2 questions (2 more are in valid or test)"
     }
-    assert load_corpus(gap, "1", ["train"], substitute_missing=True).stories["1"] == {"train": told}
-    together = load_corpus(gap, None, substitute_missing=True)
+    assert load_corpus(gap, "1", ["train"]).stories["1"] == {"train": told}
+    together = load_corpus(gap, "all")
     assert together.substituted == corpus.substituted
-    assert 1 not in together.missing_files
+    assert "1" not in together.missing_files
 
 
 def test_the_checksum_covers_what_fills_a_gap(gap) -> None:
-    with_official = load_corpus(gap, "1", substitute_missing=True)
+    with_official = load_corpus(gap, "1")
     (gap.parent / "en" / "qa1_single-supporting-fact_train.txt").unlink()
-    without = load_corpus(gap, "1", substitute_missing=True)
+    without = load_corpus(gap, "1")
     assert with_official.sha256 != without.sha256
     assert "official" not in without.substituted["1"]
 
 
 def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
-    with pytest.raises(
-        UserError, match="with --substitute-missing it is trained on generated stories"
-    ):
-        load_corpus(gap, "1")
     (gap / "qa1_valid.txt").unlink()
-    with pytest.raises(UserError, match=r"no train and no valid file there .*txt\)$"):
-        load_corpus(gap, "1", substitute_missing=True)
+    with pytest.raises(UserError, match=r"no train and no valid file there"):
+        load_corpus(gap, "1")
     for split in ("valid", "test"):
         write(gap / f"qa21_{split}.txt", 2)
     with pytest.raises(UserError, match=r"task 21 has no train file"):
-        load_corpus(gap, "21", substitute_missing=True)
-
-
-def test_a_task_that_is_whole_stays_as_it_is(valid_layout) -> None:
-    plain, filling = (
-        load_corpus(valid_layout, "1", substitute_missing=fill) for fill in (False, True)
-    )
-    assert plain == filling
+        load_corpus(gap, "21")

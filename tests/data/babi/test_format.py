@@ -89,6 +89,29 @@ def test_a_malformed_line_is_named_with_its_file_and_number(line, message, tmp_p
     assert f"{path}:3:" in str(error.value)
 
 
+def test_a_line_without_a_tab_is_a_sentence_even_with_a_question_mark() -> None:
+    lines = ["1 Pallavi bhedia hai ?.", "2 Kya ?", "3 Pallavi kya hai ?\tbhedia\t1"]
+    (story,) = parse_stories(lines, "hn")
+    assert story.sentences == ("Pallavi bhedia hai ?.", "Kya ?")
+    assert story.questions == (Question("Pallavi kya hai ?", "bhedia", 2, (0,)),)
+    assert parse_stories(lines[:1], "hn")[0].sentences == ("Pallavi bhedia hai ?.",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        # A file whose tabs are gone, with and without answers and supports.
+        (["1 Mary went home.", "2 Where is Mary?", "3 Who left? john"], "f:2"),
+        (["1 Mary went home.", "2 Where is Mary? home"], "f:2"),
+        # One line among others.
+        (["1 A left.", "2 Who left?\ta\t1", "3 Where is Mary?  hall  1 2"], "f:3"),
+    ],
+)
+def test_a_question_whose_tabs_are_gone_is_named(lines, place) -> None:
+    with pytest.raises(UserError, match=f"{place}: a question without a tab and an answer"):
+        parse_stories(lines, "f")
+
+
 def test_a_support_may_not_be_a_question() -> None:
     lines = ["1 Mary went home.", "2 Where is Mary?\thome\t1", "3 Who is home?\tMary\t2"]
     with pytest.raises(UserError, match="f:3: the support '2' points nowhere"):

@@ -4,7 +4,7 @@ import pytest
 
 from data.small import PAIRS, VALID_PAIRS, few_pairs, write_tasks
 from tpr_rnn.data.babi.format import format_story, parse_stories
-from tpr_rnn.data.babi.swapped_names import SWAPS, swap_names
+from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES, SWAPS
 from tpr_rnn.data.babi.systematic import (
     OLD_NAMES,
     PLANS,
@@ -12,8 +12,9 @@ from tpr_rnn.data.babi.systematic import (
     introduce,
     trained_tasks,
 )
+from tpr_rnn.data.corpus import check_there_is, load_corpus
 from tpr_rnn.data.names import with_names
-from tpr_rnn.data.stories import check_task, check_there_is, load_stories
+from tpr_rnn.data.registry import find_mixture, is_one
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
 
@@ -33,13 +34,13 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def corpora(data):
-    return {name: load_stories(data, name) for name in PLANS}
+    return {name: load_corpus(data, name) for name in PLANS}
 
 
 @pytest.fixture(scope="module")
 def plain(data):
     """The stories as they are."""
-    return {task: load_stories(data, task).stories[task] for task in TASKS}
+    return {task: load_corpus(data, task).stories[task] for task in TASKS}
 
 
 def told(stories) -> list[str]:
@@ -130,13 +131,13 @@ def test_a_new_name_is_never_called_she(corpora) -> None:
 
 
 def test_the_same_stories_come_out_again(corpora, data) -> None:
-    again = load_stories(data, "systematic")
+    again = load_corpus(data, "systematic")
     assert again.sha256 == corpora["systematic"].sha256 != corpora["systematic-valid"].sha256
     assert again.combinations == corpora["systematic"].combinations
 
 
 def test_a_split_alone_has_the_same_stories(corpora, data) -> None:
-    alone = load_stories(data, "systematic", ["valid"])
+    alone = load_corpus(data, "systematic", ["valid"])
     assert alone.split("valid") == corpora["systematic"].split("valid")
     assert not alone.combinations
 
@@ -178,24 +179,30 @@ def test_stories_that_do_not_fit_are_refused(tmp_path) -> None:
             (tmp_path / f"qa{task}_{split}.txt").write_text("1 Alex left.\n2 Who left?\talex\t1\n")
     check_there_is(tmp_path, "systematic")
     with pytest.raises(UserError, match="the name Alex is there already"):
-        load_stories(tmp_path, "systematic")
+        load_corpus(tmp_path, "systematic")
     with pytest.raises(UserError, match="nobody there is called Daniel"):
-        load_stories(tmp_path, "systematic-valid")
+        load_corpus(tmp_path, "systematic-valid")
     (tmp_path / "qa13_valid.txt").unlink()
     (tmp_path / "qa13_train.txt").unlink()
-    with pytest.raises(UserError, match="task 13 has no train"):
+    with pytest.raises(UserError, match="task 13 has no train and no valid file"):
         check_there_is(tmp_path, "systematic")
 
 
-def test_what_is_no_task_is_told_what_would_be_one() -> None:
-    for task in ("1", "all", *PLANS):
-        check_task(task)
-    with pytest.raises(UserError, match="a number such as 1, or all, or systematic, or"):
-        check_task("systemic")
+def test_the_plans_are_mixtures_and_no_tasks() -> None:
+    for plan in PLANS:
+        mixture = find_mixture(plan)
+        assert mixture is not None
+        assert mixture.tasks == TASKS
+        assert not is_one(plan)
+    assert find_mixture("1") is None
+    assert is_one("1")
+    assert not is_one("all")
 
 
 def test_names_are_swapped_as_published() -> None:
-    swapped = swap_names({"1": [STORY], "5": [STORY], "14": [with_names(STORY, {"John": "Fred"})]})
+    swapped = SWAPPED_NAMES.changed(
+        {"1": [STORY], "5": [STORY], "14": [with_names(STORY, {"John": "Fred"})]}
+    )
     assert list(swapped) == ["1", "14"]
     assert swapped["1"][0].sentences[1:] == ("Fred gave the milk to Mary.", "Bill left.")
     assert swapped["14"][0].sentences[1:] == ("John gave the milk to Mary.", "Daniel left.")

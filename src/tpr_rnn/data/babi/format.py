@@ -1,10 +1,12 @@
-"""The bAbI format: numbered lines, a story starting anew at every line 1.
+"""The bAbI format: numbered lines, a new story at every line 1.
 
     1 Mary moved to the bathroom.
     2 John went to the hallway.
     3 Where is Mary?<TAB>bathroom<TAB>1
 
-A line with a tab is a question with its answer and the numbers of its supporting lines.
+A line with a tab is a question with its answer and the numbers of its supporting lines; a line
+without one is a sentence, question mark or not (official Hindi stories state "Pallavi bhedia hai
+?."). A question whose tabs an editor has made into spaces is refused.
 """
 
 import re
@@ -57,6 +59,8 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
     questions: list[Question] = []
     position_of: dict[int, int] = {}  # line number within the story -> position of its sentence
     expected = 1
+    tabs = False
+    doubtful: tuple[str, str] | None = None  # place and text of the first that may be a question
 
     for line_number, line in enumerate(lines, start=1):
         line = line.strip()
@@ -87,16 +91,17 @@ def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
         if "\t" in text:
             where = f"{name}:{line_number}"
             questions.append(_parse_question(text, len(sentences), position_of, where))
-        elif "?" in text:  # at the end, or before an answer whose tab an editor made into spaces
-            asked = shorten(text.partition("?")[0].rstrip())
-            raise UserError(
-                f"{name}:{line_number}: a question without a tab and an answer; "
-                f"expected '{digits} {asked}?<TAB>answer<TAB>supporting line numbers'"
-            )
+            tabs = True
         else:
+            if _ANSWERED.search(text):
+                raise _lost_tab(f"{name}:{line_number}", line)
+            if doubtful is None and _ASKED.search(text):
+                doubtful = f"{name}:{line_number}", line
             position_of[number] = len(sentences)
             sentences.append(text)
 
+    if doubtful is not None and not tabs:
+        raise _lost_tab(*doubtful)
     if sentences or questions:
         stories.append(Story(tuple(sentences), tuple(questions)))
     return stories
@@ -117,6 +122,20 @@ def format_story(story: Story) -> str:
             number_of.append(len(lines) + 1)
             lines.append(f"{len(lines) + 1} {story.sentences[told]}")
     return "\n".join(lines) + "\n"
+
+
+# What an editor leaves of a question: its mark, an answer and the numbers of supporting lines.
+_ANSWERED = re.compile(r"\?\s+\S+(\s+\d+)+$")
+# In a file without any tab there is less to go by: a mark at the end, or words after it.
+_ASKED = re.compile(r"\?(\s+\w.*)?$")
+
+
+def _lost_tab(where: str, line: str) -> UserError:
+    asked = shorten(line.partition("?")[0].rstrip())
+    return UserError(
+        f"{where}: a question without a tab and an answer; "
+        f"expected '{asked}?<TAB>answer<TAB>supporting line numbers'"
+    )
 
 
 def _parse_question(text: str, after: int, position_of: dict[int, int], where: str) -> Question:

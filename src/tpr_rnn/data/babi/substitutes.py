@@ -4,7 +4,7 @@ Generated stories take its place, and with them the official stories that are at
 1k set are a part of the missing file. What stands in valid or test is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tpr_rnn.data.babi.directory import find_files
@@ -17,27 +17,28 @@ QUESTIONS = 9_000
 SEED = 0
 
 
-def fillable(task: str, files: dict[str, Path]) -> bool:
-    """Whether the training file is all that a task lacks, and the simulator can tell it."""
+def available(task: str, files: Mapping[str, Path]) -> bool:
+    """Whether the training file is all that a task lacks, and the simulator knows the task."""
     return set(files) == {"valid", "test"} and task in TASK_TITLES
 
 
-def training_stories(task: str, files: dict[str, Path], directory: Path) -> tuple[list[Story], str]:
+def training_stories(task: str, files: Mapping[str, Path]) -> tuple[list[Story], str]:
     """Stories for a task without a training file, and a sentence on where they come from.
 
     Args:
         task: the task.
-        files: its validation and test files.
-        directory: where they lie; the 1k set is looked for beside it, in `en`.
+        files: its validation and test files; the 1k set is looked for beside their directory,
+            in `en`.
     """
     held_out = {as_told(story) for path in files.values() for story in read_stories(path)}
     # A tenth of what is generated is for validation, which the task has.
     generated = generate(task, questions=QUESTIONS * 10 // 9, seed=SEED)["train"]
     sources = {f"generated stories (simulator, seed {SEED})": generated}
-    beside = directory.resolve().parent / "en"
-    if any(beside.glob(f"qa{task}_*train.txt")):
+    beside = files["test"].parent.resolve().parent / "en"
+    official = find_files(beside).get(task, {}) if beside.is_dir() else {}
+    if "train" in official:
         name = "stories of the official 1k training file"
-        sources[name] = read_stories(find_files(beside)[task]["train"])
+        sources[name] = read_stories(official["train"])
     chosen: list[Story] = []
     parts = []
     for name, stories in sources.items():

@@ -6,10 +6,10 @@ tasks the two groups change places; training and validation stay as they are. A 
 learned rules, and not what certain people do, answers as well as before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from tpr_rnn.data.dataset import Probe
 from tpr_rnn.data.names import with_names
-from tpr_rnn.data.story import Story
 
 _SWAP = {"Daniel": "Bill", "John": "Fred", "Sandra": "Julie"}
 _BACK = {new: old for old, new in _SWAP.items()}
@@ -24,10 +24,4 @@ SWAPS: Mapping[str, Mapping[str, str]] = {
 not score it.)"""
 
 
-def swap_names(stories_of: Mapping[str, Sequence[Story]]) -> dict[str, list[Story]]:
-    """The stories of those tasks that the test is about, with their names swapped."""
-    return {
-        task: [with_names(story, SWAPS[task]) for story in stories]
-        for task, stories in stories_of.items()
-        if task in SWAPS
-    }
+SWAPPED_NAMES = Probe(tasks=tuple(SWAPS), change=lambda task, story: with_names(story, SWAPS[task]))

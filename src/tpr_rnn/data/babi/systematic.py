@@ -23,13 +23,11 @@ import hashlib
 import random
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import NamedTuple
 
-from tpr_rnn.data.babi.directory import SPLITS
 from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.corpus import Combination, Corpus, load_corpus, task_order
+from tpr_rnn.data.dataset import SPLITS, Combination, Corpus, Mixture, Source, Splits
 from tpr_rnn.data.names import with_names
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
@@ -67,24 +65,23 @@ PLANS: Mapping[str, Plan] = {
 def trained_tasks(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The tasks that each new name is trained in, drawn by lot."""
     return {
-        name: tuple(sorted(random.Random(f"tasks of {name}").sample(TASKS, count), key=task_order))
+        name: tuple(sorted(random.Random(f"tasks of {name}").sample(TASKS, count), key=TASKS.index))
         for name, count in plan.names.items()
     }
 
 
-def load_systematic(directory: Path | None, plan_name: str, splits: Collection[str]) -> Corpus:
-    """The joined tasks with the stories of the new names, from files or generated."""
-    plan = PLANS[plan_name]
+def mix(plan: Plan, source: Source, splits: Collection[str]) -> Corpus:
+    """The joined tasks with the stories of the new names."""
     needed = ("train", "valid") if plan.held_out else SPLITS
-    name = ""
-    stories: dict[str, dict[str, list[Story]]] = {}
+    stories: dict[str, Splits] = {}
     combinations: dict[Combination, list[Story]] = {}
     trained = trained_tasks(plan)
     for task in TASKS:
-        source = load_corpus(directory, task, needed)
-        name = source.name
-        official = _held_out(source.stories[task]) if plan.held_out else source.stories[task]
-        _check(official["train"], f"task {task} of {directory or name}", plan)
+        loaded = source.load(task, needed)
+        official = loaded.stories[task]
+        if plan.held_out:
+            official = _held_out(official)
+        _check(official["train"], f"task {task} of {source.place}", plan)
         stories[task] = {
             "train": list(official["train"]),
             "valid": list(official["valid"]),
@@ -110,7 +107,19 @@ def load_systematic(directory: Path | None, plan_name: str, splits: Collection[s
         for task, sets in stories.items()
     }
     tested = combinations if "test" in splits else {}
-    return Corpus(name, kept, checksum.hexdigest(), missing_files={}, combinations=tested)
+    return Corpus(loaded.name, source.data_set, kept, checksum.hexdigest(), {}, combinations=tested)
+
+
+MIXTURES = {
+    name: Mixture(
+        tasks=TASKS,
+        mix=partial(mix, plan),
+        preset="systematic",
+        experiment=name,
+        substitutes=False,
+    )
+    for name, plan in PLANS.items()
+}
 
 
 def introduce(name: str, stories: Sequence[Story], count: int, lot: str) -> list[Story]:
@@ -168,7 +177,7 @@ def _speaks_of_her(text: str) -> bool:
     return "she" in tokenize(text)
 
 
-def _held_out(official: Mapping[str, list[Story]]) -> dict[str, list[Story]]:
+def _held_out(official: Splits) -> Splits:
     """The sets of a rehearsal: as if the official validation set were the test set."""
     train = official["train"]
     last = max(1, len(train) // 10)
