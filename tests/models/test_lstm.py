@@ -1,14 +1,16 @@
-"""The LSTM reader: it reads what it should read, and nothing else."""
+"""The LSTM readers: they read what they should read, and nothing else."""
 
 import numpy as np
 import pytest
 import torch
 
+from models import words
 from tpr_rnn.data.batches import make_batch
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.errors import UserError
-from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
+from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig, WordLSTM, WordLSTMConfig
+from tpr_rnn.models.registry import make_model as make_architecture
 
 STORIES = [
     Story(
@@ -81,3 +83,37 @@ def test_dropout_is_for_training_alone(setting) -> None:
 def test_senseless_settings_are_refused(settings, message) -> None:
     with pytest.raises(UserError, match=message):
         LSTMReaderConfig(vocabulary_size=9, max_words=4, **settings)
+
+
+def small_word_lstm(**settings) -> WordLSTM:
+    config = WordLSTMConfig(**words.SIZES, embedding_size=3, hidden_size=4, **settings)
+    return make_architecture(config, torch.Generator().manual_seed(0)).double()
+
+
+def word_by_word(model: WordLSTM, stream: str) -> torch.Tensor:
+    """The equations of an LSTM, one word at a time."""
+    h, c = torch.zeros(4).double(), torch.zeros(4).double()
+    weights = dict(model.lstm.named_parameters())
+    for word in words.numbers(stream):
+        x = model.embedding.weight[word]
+        gates = weights["weight_ih_l0"] @ x + weights["bias_ih_l0"]
+        gates = gates + weights["weight_hh_l0"] @ h + weights["bias_hh_l0"]
+        i, f, g, o = gates.chunk(4)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+    return model.output.weight @ h + model.output.bias
+
+
+def test_the_word_lstm_answers_each_question_behind_its_last_word() -> None:
+    model = small_word_lstm()
+    logits = model(words.batch_of(*words.STORIES))
+    expected = torch.stack([word_by_word(model, stream) for stream in words.STREAMS])
+    torch.testing.assert_close(logits, expected)
+    torch.testing.assert_close(words.gradients(model, logits), words.gradients(model, expected))
+
+
+def test_dropout_of_the_word_lstm_is_for_training_alone() -> None:
+    batch = words.batch_of(*words.STORIES)
+    model = small_word_lstm(hidden_dropout=0.5)
+    assert not torch.equal(model.train()(batch), model(batch))
+    assert torch.equal(model.eval()(batch), small_word_lstm()(batch))

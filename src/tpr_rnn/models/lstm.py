@@ -1,7 +1,9 @@
-"""A plain reader to compare with: an LSTM over the sentences of a story, then over the question.
+"""Plain readers to compare with: LSTMs over the sentences, or over the words, of a story.
 
-It reads what the TPR-RNN reads, sentence vectors of eq. 5, and like it does not know the question
-while it reads the story. Where the TPR-RNN has a third-order memory, it has one state vector.
+The LSTM over sentences reads what the TPR-RNN reads, sentence vectors of eq. 5, and like it does
+not know the question while it reads the story. Where the TPR-RNN has a third-order memory, it has
+one state vector. The LSTM over words is the one that the literature on bAbI cites: it reads a story
+once, with its questions at their places, and answers each from the state behind its last word.
 """
 
 import math
@@ -14,6 +16,7 @@ from torch.nn.functional import embedding, linear
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.data.word_stream import WordStream, word_stream
 from tpr_rnn.errors import UserError
 from tpr_rnn.models.encoder import SentenceEncoder
 from tpr_rnn.models.model import Model, ModelConfig
@@ -114,3 +117,59 @@ def _with_question(group: StoryGroup, sentences: int) -> Int[Tensor, "b _"]:
     story, lengths, *_ = group.for_each_question()
     rows = torch.cat((story, story.new_zeros(len(story), 1)), dim=1)
     return rows.scatter(1, lengths.unsqueeze(1), (group.question + sentences).unsqueeze(1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordLSTMConfig(ModelConfig):
+    """Sizes and settings of an LSTM over words; what the literature used was not published."""
+
+    embedding_size: int = 64
+    """Dimension of word vectors."""
+    hidden_size: int = 256
+    """Units of the LSTM."""
+    hidden_dropout: float = 0.0
+    """Share of the state behind a question that is left out in training."""
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        self.check_sizes("vocabulary_size", "max_words", "embedding_size", "hidden_size")
+        self.check_shares("hidden_dropout")
+
+    def summary(self) -> str:
+        """The sizes, for a person to read."""
+        return f"hidden {self.hidden_size}, embedding {self.embedding_size}"
+
+
+class WordLSTM(Model):
+    """Reads a story once, word by word, and answers each question behind its last word."""
+
+    config: WordLSTMConfig
+
+    def __init__(self, config: WordLSTMConfig, *, generator: torch.Generator | None = None) -> None:
+        """Make a model with fresh parameters; `generator` is where their randomness comes from."""
+        super().__init__(config, generator=generator)
+        hidden = config.hidden_size
+        self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
+        self.lstm = nn.LSTM(config.embedding_size, hidden, batch_first=True)
+        self.hidden_dropout = nn.Dropout(config.hidden_dropout)
+        self.output = nn.Linear(hidden, config.vocabulary_size)
+        with torch.no_grad():
+            self.lstm.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 1.0  # as above
+
+    @property
+    def word_vectors(self) -> Tensor:
+        """A vector for each word."""
+        return self.embedding.weight
+
+    def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
+        """The scores (logits) of every word as the answer to every question of the batch."""
+        states = [self._states(word_stream(batch, group)) for group in batch.groups]
+        last = self.hidden_dropout(torch.cat(states))
+        logits: Tensor = self.output(last)
+        return logits
+
+    def _states(self, stream: WordStream) -> Float[Tensor, "q h"]:
+        """The state behind each question; padding comes later and changes nothing."""
+        states, _ = self.lstm(self.embedding(stream.words))
+        behind: Tensor = states[stream.about, stream.at]
+        return behind

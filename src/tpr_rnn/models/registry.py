@@ -8,8 +8,9 @@ import torch
 
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.models.dmn import DMN, DMNConfig
+from tpr_rnn.models.dnc import DNC, DNCConfig
 from tpr_rnn.models.entnet import EntNet, EntNetConfig
-from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig
+from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig, WordLSTM, WordLSTMConfig
 from tpr_rnn.models.memn2n import MemN2N, MemN2NConfig
 from tpr_rnn.models.model import Model, ModelConfig
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
@@ -37,6 +38,8 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
         "entnet": Architecture("EntNet", EntNetConfig, EntNet),
         "memn2n": Architecture("MemN2N", MemN2NConfig, MemN2N),
         "word-level": Architecture("word-level TPR-RNN", WordLevelConfig, WordLevel),
+        "word-lstm": Architecture("LSTM over words", WordLSTMConfig, WordLSTM),
+        "dnc": Architecture("DNC", DNCConfig, DNC),
     }
 )
 

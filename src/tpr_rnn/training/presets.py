@@ -328,6 +328,23 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "dmn": Preset(architecture="dmn", recipe=_DMN),
         # EntNet as its paper trains it on one task.
         "entnet": Preset(architecture="entnet", recipe=_ENTNET),
+        # The LSTM that the literature on bAbI cites: over words, for one task and for all.
+        "word-lstm": Preset(
+            architecture="word-lstm",
+            recipe=replace(_WORD_LEVEL, batch_size=64, epochs=60, decay_epochs=20, patience=15),
+        ),
+        "word-lstm-all": Preset(
+            architecture="word-lstm",
+            recipe=replace(_WORD_LEVEL, epochs=40, decay_epochs=15),
+        ),
+        # A DNC small enough to be trained to its end; the published one is `dnc-all`.
+        "dnc-small-all": Preset(
+            architecture="dnc",
+            model={"hidden_size": 128, "locations": 64, "location_size": 32},
+            recipe=replace(
+                _WORD_LEVEL, clip_norm=None, clip_value=10.0, epochs=60, decay_epochs=20
+            ),
+        ),
     }
 )
 

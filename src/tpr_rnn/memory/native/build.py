@@ -1,4 +1,4 @@
-"""Compile the C++ kernel on first use, and load it."""
+"""Compile a C++ kernel on first use, and load it."""
 
 import hashlib
 import os
@@ -20,18 +20,21 @@ FLAGS = ("-O3", "-march=native", *REORDER, "-freciprocal-math", "-std=c++20", "-
 
 
 @cache
-def load() -> str | None:
-    """Load the kernel, compiling it if need be; return what is in the way, if anything is."""
+def load(directory: Path = DIRECTORY) -> str | None:
+    """Load the kernel in a directory, compiling it if need be.
+
+    Returns what is in the way, if anything is.
+    """
     if os.environ.get("TPR_RNN_NATIVE") == "0":
         return "switched off by TPR_RNN_NATIVE=0"
     try:
-        library = _cache_directory() / f"kernel-{_fingerprint()}.so"
+        library = _cache_directory() / f"kernel-{_fingerprint(directory)}.so"
         if not library.exists():
-            _compile(library)
+            _compile(directory, library)
         try:
             torch.ops.load_library(library)
         except OSError:  # a damaged file; make it anew, once
-            _compile(library)
+            _compile(directory, library)
             torch.ops.load_library(library)
     except subprocess.CalledProcessError as error:
         lines = (error.stderr or "").strip().splitlines() or ["no message"]
@@ -41,7 +44,7 @@ def load() -> str | None:
     return None
 
 
-def _compile(library: Path) -> None:
+def _compile(source: Path, library: Path) -> None:
     found = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     compiler = shlex.split(os.environ.get("CXX") or found or "")
     if not compiler:
@@ -54,7 +57,7 @@ def _compile(library: Path) -> None:
     # Compiled beside its place and moved there, so that it is whole or not there at all.
     with tempfile.TemporaryDirectory(dir=library.parent) as directory:
         built = Path(directory) / library.name
-        command = [*compiler, *FLAGS, "-shared", str(DIRECTORY / "kernel.cpp"), "-o", str(built)]
+        command = [*compiler, *FLAGS, "-shared", str(source / "kernel.cpp"), "-o", str(built)]
         command += [f"-I{include}", f"-I{include}/torch/csrc/api/include"]
         command += [f"-L{torch_directory / 'lib'}", "-lc10", "-ltorch_cpu"]
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
@@ -66,13 +69,13 @@ def _cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "tpr-rnn"
 
 
-def _fingerprint() -> str:
+def _fingerprint(directory: Path) -> str:
     """Another source, torch, Python or processor needs another kernel."""
     cpu = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         lines = cpuinfo.read_text("utf-8", "replace").splitlines()
         cpu = next((line for line in lines if line.startswith(("flags", "Features"))), cpu)
-    sources = [path.read_text("utf-8") for path in sorted(DIRECTORY.glob("*.[ch]*"))]
+    sources = [path.read_text("utf-8") for path in sorted(directory.glob("*.[ch]*"))]
     parts = (*sources, torch.__version__, cpu, *FLAGS)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,87 @@
+"""An LSTM with a memory over whole stories, as a C++ kernel that is compiled on first use.
+
+It does what the loop in `controller` does, with gradients written by hand. Where it cannot be
+compiled, or the tensors are not on a CPU, that loop runs.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tpr_rnn.memory.native import build
+
+DIRECTORY = Path(__file__).parent
+
+
+class Memory(NamedTuple):
+    """A memory as the kernel knows it."""
+
+    kind: str
+    locations: int
+    location_size: int
+    links: bool
+    deallocate: bool
+
+
+def usable(tensor: Tensor) -> bool:
+    """Whether the kernel can work on such tensors here and now."""
+    return (
+        tensor.device.type == "cpu"
+        and tensor.dtype in (torch.float32, torch.float64)
+        and build.load(DIRECTORY) is None
+    )
+
+
+def read(
+    inputs: Float[Tensor, "w b g"],
+    lengths: Int[Tensor, " b"],
+    read_weight: Float[Tensor, "g c"],
+    hidden_weight: Float[Tensor, "g h"],
+    interface_weight: Float[Tensor, "z h"],
+    interface_bias: Float[Tensor, " z"],
+    memory: Memory,
+) -> tuple[Float[Tensor, "w b h"], Float[Tensor, "w b c"]]:
+    """See `MemoryController.read`; zero behind the end of a story."""
+    heads = read_weight.shape[1] // memory.location_size
+    settings = (heads, memory.locations, memory.location_size), (memory.links, memory.deallocate)
+    weights = (read_weight, hidden_weight, interface_weight, interface_bias)
+    if torch.is_grad_enabled():
+        h, r = _Read.apply(inputs, lengths, *weights, *settings)
+    else:
+        operator = torch.ops.tpr_rnn_controller.read
+        h, r, *_ = operator(inputs, lengths, *weights, *settings, False)
+    return h, r
+
+
+class _Read(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, lengths: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+        *weights, sizes, settings = rest
+        inputs = inputs.contiguous()
+        kept = torch.ops.tpr_rnn_controller.read(inputs, lengths, *rest, True)
+        ctx.save_for_backward(*kept, lengths, *weights[:3])
+        ctx.settings = sizes, settings
+        return kept[0], kept[1]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g_h: Tensor, g_r: Tensor) -> tuple[Tensor | None, ...]:
+        h, r, *_ = saved = ctx.saved_tensors
+        gates, interfaces = torch.ops.tpr_rnn_controller.read_backward(
+            g_h, g_r, *saved, *ctx.settings
+        )
+        later, interface = gates[1:].flatten(0, 1), interfaces.flatten(0, 1)
+        return (
+            gates,
+            None,
+            later.T @ r[:-1].flatten(0, 1),
+            later.T @ h[:-1].flatten(0, 1),
+            interface.T @ h.flatten(0, 1),
+            interface.sum(dim=0),
+            None,
+            None,
+        )
