@@ -1,9 +1,12 @@
 """EntNet against its equations, one slot, sentence and word at a time."""
 
+import pytest
 import torch
 from torch import Tensor
 
-from models.sentence_level import SIZES, assert_equal, made
+from models.sentence_level import SIZES, all_questions, assert_equal, made
+from tpr_rnn.memory.native import build
+from tpr_rnn.models import entnet, slots
 from tpr_rnn.models.entnet import EntNet, EntNetConfig
 
 D = 6
@@ -46,9 +49,38 @@ class PlainLoops:
         return model.r @ self.phi(q + model.h @ u)
 
 
-def test_it_follows_the_equations() -> None:
+@pytest.mark.parametrize("form", [slots.packed, slots.step_by_step])
+def test_it_follows_the_equations(monkeypatch, form) -> None:
+    monkeypatch.setattr(entnet, "states_at_questions", form)
+    assert build.load(slots.DIRECTORY) is None, "the kernel can be compiled here"
     model = make_model()
     assert_equal(model, PlainLoops(model))
+
+
+def test_the_kernel_is_used_where_it_can_be(monkeypatch) -> None:
+    model, [group] = make_model(), all_questions().groups
+    used = []
+
+    def noted(form: str):
+        def read(_slots, group):
+            used.append(form)
+            return torch.zeros(len(group.about), 4, D)
+
+        return read
+
+    for form in ("packed", "step_by_step"):
+        monkeypatch.setattr(slots, form, noted(form))
+    for load in (lambda _: None, lambda _: "no compiler"):
+        monkeypatch.setattr(build, "load", load)
+        slots.states_at_questions(model._slots(model.words), group)
+    assert used == ["packed", "step_by_step"]
+
+
+def test_the_kernel_gives_the_same_where_no_gradient_is_wanted() -> None:
+    model, batch = make_model(), all_questions(3)
+    with torch.no_grad():
+        without = model(batch)
+    assert torch.equal(without, model(batch))
 
 
 def test_masks_start_as_in_the_released_program() -> None:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import embedding, normalize, pad
+from torch.nn.functional import embedding, pad
 
-from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.data.batches import Batch
 from tpr_rnn.models.model import Model, ModelConfig
+from tpr_rnn.models.slots import Slots, phi, states_at_questions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,34 +67,25 @@ class EntNet(Model):
         words = pad(self.words, (0, 0, 1, 0))
         sentences = (embedding(batch.sentences, words) * self.sentence_mask).sum(dim=1)  # eq. 1
         questions = (embedding(batch.questions, words) * self.question_mask).sum(dim=1)
-        read = [self._read(sentences, group) for group in batch.groups]
+        slots = self._slots(sentences)
+        h = torch.cat([states_at_questions(slots, group) for group in batch.groups])
         q = torch.cat([embedding(group.question, questions) for group in batch.groups])
-        return self._answer(q, torch.cat(read))
+        return self._answer(q, h)
 
-    def _read(self, sentences: Float[Tensor, "u d"], group: StoryGroup) -> Float[Tensor, "q m d"]:
-        """The slots at the place of each question."""
-        # What does not depend on the slots is there once for each different sentence.
-        from_key = self.keys @ self.v.T + self.candidate_bias  # V w_j
-        from_sentence = sentences @ self.w.T  # W s_t
-        match = sentences @ self.keys.T + self.gate_bias  # s_t . w_j
-        h = self.keys.expand(len(group.story), -1, -1)
-        states = [h]
-        for t in range(group.story.shape[1]):
-            row = group.story[:, t]
-            s = embedding(row, sentences)
-            g = torch.sigmoid((h @ s.unsqueeze(2)).squeeze(2) + embedding(row, match))  # eq. 2
-            candidate = self._phi(
-                h @ self.u.T + from_key + embedding(row, from_sentence).unsqueeze(1)
-            )
-            h = normalize(h + g.unsqueeze(2) * candidate, dim=2)
-            states.append(h)
-        return torch.stack(states)[group.position, group.about]
+    def _slots(self, sentences: Float[Tensor, "u d"]) -> Slots:
+        """What all stories have in common; what is said, once for each different sentence."""
+        return Slots(
+            sentences=sentences,
+            from_sentence=sentences @ self.w.T,
+            match=sentences @ self.keys.T + self.gate_bias,
+            keys=self.keys,
+            from_key=self.keys @ self.v.T + self.candidate_bias,
+            u=self.u,
+            slope=self.slope,
+        )
 
     def _answer(self, q: Float[Tensor, "q d"], h: Float[Tensor, "q m d"]) -> Float[Tensor, "q v"]:
         """The output module (eq. 6)."""
         p = (h @ q.unsqueeze(2)).softmax(dim=1)
         u = (p * h).sum(dim=1)
-        return self._phi(q + u @ self.h.T) @ self.r.T
-
-    def _phi(self, x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return torch.where(x > 0, x, self.slope * x)
+        return phi(q + u @ self.h.T, self.slope) @ self.r.T

@@ -172,6 +172,7 @@ _ENTNET = Recipe(
     warmup_steps=0,
     halve_lr_below_loss=None,
     clip_norm=40.0,
+    stop_after_zero_error=20,
 )
 
 # DMN+'s; the paper does not print its weight decay, which is that of a reproduction.
@@ -328,6 +329,13 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "dmn": Preset(architecture="dmn", recipe=_DMN),
         # EntNet as its paper trains it on one task.
         "entnet": Preset(architecture="entnet", recipe=_ENTNET),
+        # The paper says nothing of its recipe for all tasks; these rates are ours.
+        "entnet-all": Preset(
+            architecture="entnet",
+            recipe=replace(
+                _ENTNET, bucket_batches=16, epochs=40, learning_rate=0.003, halve_lr_every=8
+            ),
+        ),
         # The LSTM that the literature on bAbI cites: over words, for one task and for all.
         "word-lstm": Preset(
             architecture="word-lstm",
