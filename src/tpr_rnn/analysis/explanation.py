@@ -167,8 +167,8 @@ def _rests_on(trace: Trace, asked: QuestionTrace) -> str:
     ]
     if not changed:
         answer = asked.answers[0].word
-        return f"Without any one of the sentences it would still be {answer}."
-    return f"Without sentence {', without '.join(changed)}."
+        return f"Without any one of the {trace.unit}s it would still be {answer}."
+    return f"Without {trace.unit} {', without '.join(changed)}."
 
 
 def _memory(trace: Trace) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _memory(trace: Trace) -> Iterator[str]:
         return
     yield "What the memory holds"
     yield from _filled(
-        "(% of it that the memory gives back, and the sentence that told most of it; earlier: "
+        f"(% of it that the memory gives back, and the {trace.unit} that told most of it; earlier: "
         "what it has kept from before)",
         indent=2,
     )

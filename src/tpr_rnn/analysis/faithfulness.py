@@ -66,7 +66,7 @@ def measure_faithfulness(
 @torch.no_grad()
 def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str, str], str]:
     """For each part of each sentence the word whose exchange turns it most, if one clearly does."""
-    model = reader.memory_model
+    model = reader.sentence_model
     words = reader.words(sentences)
     said = model.sentence_parts(words)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)

@@ -1,6 +1,5 @@
 """The memory as a graph: entities are its nodes, and what it holds are arrows between them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,10 +12,10 @@ from tpr_rnn.analysis.naming import (
     Occurrence,
     common_name,
     group_by_direction,
-    influences,
     name_vectors,
 )
 from tpr_rnn.analysis.schema import Association, Change, Group, Likeness, Part
+from tpr_rnn.analysis.steps import Steps
 from tpr_rnn.memory import (
     ENTITIES,
     RELATIONS,
@@ -28,7 +27,6 @@ from tpr_rnn.memory import (
     retrieved,
     row_weights,
 )
-from tpr_rnn.models import TPRRNN
 
 HELD = 0.5
 """The memory holds an association while it gives back more than half of it."""
@@ -58,12 +56,12 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes and relations of a story, and what each of its sentences says in them."""
+    """The nodes and relations of a story, and what each of its steps says in them."""
 
     entities: Grouping
     relations: Grouping
     parts: list[dict[str, Part]]
-    """For each sentence."""
+    """For each step."""
 
     def likenesses(self, vectors: Float[Tensor, "n e"]) -> list[Likeness]:
         """What entity vectors are most like."""
@@ -79,34 +77,18 @@ class Graph:
         return Likeness(node, cosine, strength, name)
 
 
-def story_graph(
-    model: TPRRNN,
-    words: Int[Tensor, "t w"],
-    tokens: Sequence[tuple[str, ...]],
-    said: dict[str, Float[Tensor, "t _"]],
-) -> Graph:
-    """Group and name what the sentences of a story say.
-
-    Args:
-        model: the model that has read them.
-        words: the sentences as word numbers.
-        tokens: the same as words.
-        said: e1, e2, r1, r2, r3 of every sentence.
-    """
-    turned = {
-        name: table.tolist() for name, table in influences(model, model.update, words).items()
-    }
+def story_graph(steps: Steps) -> Graph:
+    """Group and name what the steps of a story say."""
     occurrences = {
-        (t, name): Occurrence(name, sentence, tuple(turned[name][t][: len(sentence)]))
-        for t, sentence in enumerate(tokens)
-        for name in said
+        (t, name): Occurrence(name, tokens, steps.turned[name][t])
+        for t, tokens in enumerate(steps.tokens)
+        for name in steps.said
     }
-    entities = _grouping(ENTITIES, said, occurrences)
-    relations = _grouping(RELATIONS, said, occurrences)
+    entities = _grouping(ENTITIES, steps.said, occurrences)
+    relations = _grouping(RELATIONS, steps.said, occurrences)
     named = entities.parts | relations.parts
-    return Graph(
-        entities, relations, [{name: named[t, name] for name in said} for t in range(len(tokens))]
-    )
+    each = range(len(steps.tokens))
+    return Graph(entities, relations, [{name: named[t, name] for name in steps.said} for t in each])
 
 
 def _grouping(
@@ -145,8 +127,8 @@ def _grouping(
     )
 
 
-def changes_by_sentence(graph: Graph, memory: FactoredMemory) -> list[tuple[Change, ...]]:
-    """What each operation of each sentence removed and added (figure 1 of the paper)."""
+def changes_by_step(graph: Graph, memory: FactoredMemory) -> list[tuple[Change, ...]]:
+    """What each operation of each step removed and added (figure 1 of the paper)."""
     found = retrieved(memory.associations.parts(), memory.change, memory.operations)
     made: list[list[Change]] = [[] for _ in graph.parts]
     for index, operation in enumerate(memory.operations):

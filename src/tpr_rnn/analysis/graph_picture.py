@@ -85,7 +85,7 @@ def _places(columns: tuple[list[int], list[int]]) -> dict[int, Place]:
 
 
 def _title(trace: Trace) -> str:
-    told = f"The memory after {len(trace.sentences)} sentences (number: the one that told it)"
+    told = f"The memory after {len(trace.sentences)} {trace.unit}s (number: the one that told it)"
     if trace.question is None:
         return told
     mixed = [

@@ -1,14 +1,13 @@
 """How an answer arises: the three inference steps, taken apart (eq. 15-20)."""
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from tpr_rnn.analysis.graph import Graph, Grouping
-from tpr_rnn.analysis.naming import Occurrence, influences, name_vectors
+from tpr_rnn.analysis.naming import Occurrence, name_vectors
 from tpr_rnn.analysis.schema import Answer, Origin, Part, QuestionTrace, Row, Step
-from tpr_rnn.data.batches import StoryGroup
-from tpr_rnn.data.vocabulary import tokenize
+from tpr_rnn.analysis.steps import Walk
 from tpr_rnn.memory import (
     SPECS,
     FactoredMemory,
@@ -17,17 +16,10 @@ from tpr_rnn.memory import (
     row_weights,
 )
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.models.tpr_rnn import TextParts
 
 
 def trace_question(
-    reader: Reader,
-    graph: Graph,
-    memory: FactoredMemory,
-    parts: TextParts,
-    found: Float[Tensor, "1 s f"],
-    question: str,
-    top: int,
+    reader: Reader, graph: Graph, memory: FactoredMemory, walk: Walk, top: int
 ) -> QuestionTrace:
     """Follow a question through the memory.
 
@@ -35,13 +27,11 @@ def trace_question(
         reader: the model with its words.
         graph: the nodes and relations of the story.
         memory: the memory after it.
-        parts: what the model makes of the sentences, and of the one question.
-        found: i1, i2, i3.
-        question: as the model reads it.
+        walk: what became of the question.
         top: how many answers to give, for each step and in the end.
     """
     model = reader.memory_model
-    asked = model.inference.by_name(parts.asked)
+    asked, found = walk.parts, walk.found
     (logits,) = model.logits(found)
     best, rival = logits.topk(2).indices.tolist()
 
@@ -63,14 +53,14 @@ def trace_question(
             )
         )
     return QuestionTrace(
-        text=question,
-        tokens=tokenize(question),
-        parts=_parts(reader, graph, question, asked),
+        text=walk.text,
+        tokens=walk.tokens,
+        parts=_parts(graph, walk),
         steps=tuple(steps),
         answers=_answers(reader, logits, top),
         margin=float(logits[best] - logits[rival]),
-        leave_one_out=_leave_one_out(reader, parts),
-        over_time=_over_time(reader, parts),
+        leave_one_out=_likeliest(reader, walk.left_out),
+        over_time=_likeliest(reader, walk.earlier),
     )
 
 
@@ -80,19 +70,15 @@ def _answers(reader: Reader, logits: Float[Tensor, " v"], top: int) -> tuple[Ans
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)
 
 
-def _parts(
-    reader: Reader, graph: Graph, question: str, asked: dict[str, Float[Tensor, "1 _"]]
-) -> dict[str, Part]:
-    model, tokens = reader.memory_model, tokenize(question)
-    turned = influences(model, model.inference, reader.words([question]))
+def _parts(graph: Graph, walk: Walk) -> dict[str, Part]:
     parts = {}
-    for name, vector in asked.items():
+    for name, vector in walk.parts.items():
         grouping: Grouping = graph.entities if name == "n" else graph.relations
         group, cosine = None, 0.0
         if grouping.groups:
             nearest, cosines, _ = grouping.nearest(vector)
             group, cosine = int(nearest), float(cosines)
-        occurrence = Occurrence(name, tokens, tuple(turned[name][0, : len(tokens)].tolist()))
+        occurrence = Occurrence(name, walk.tokens, walk.turned[name])
         (own_name,) = name_vectors([occurrence], [0])
         parts[name] = Part(own_name, group, cosine, occurrence.shares())
     return parts
@@ -144,43 +130,8 @@ def _shares(
     return shares
 
 
-def _leave_one_out(reader: Reader, parts: TextParts) -> tuple[Answer, ...]:
-    """The answer to the question if each sentence in turn had not been told."""
-    time = len(parts.said)
-    others = ~torch.eye(time, dtype=torch.bool)
-    shorter = torch.arange(time).expand(time, time)[others].view(time, max(time - 1, 0))
-    lengths = torch.full((time,), time - 1)
-    return _likeliest(
-        reader,
-        parts,
-        StoryGroup(shorter, lengths, torch.arange(time), position=lengths, question=_the_one(time)),
-    )
-
-
-def _over_time(reader: Reader, parts: TextParts) -> tuple[Answer, ...]:
-    """The answer to the question if it had been asked after each sentence in turn."""
-    time = len(parts.said)
-    return _likeliest(
-        reader,
-        parts,
-        StoryGroup(
-            torch.arange(time).unsqueeze(0),
-            torch.tensor([time]),
-            about=_the_one(time),
-            position=torch.arange(1, time + 1),
-            question=_the_one(time),
-        ),
-    )
-
-
-def _the_one(times: int) -> Int[Tensor, " q"]:
-    """The number of the only story, or the only question, so many times."""
-    return torch.zeros(times, dtype=torch.int64)
-
-
-def _likeliest(reader: Reader, parts: TextParts, group: StoryGroup) -> tuple[Answer, ...]:
-    """The answer to each question of a group."""
-    model = reader.memory_model
-    best = model.logits(model.read(parts, group).found).softmax(dim=1).max(dim=1)
+def _likeliest(reader: Reader, logits: Float[Tensor, "t v"]) -> tuple[Answer, ...]:
+    """The answer that each row gives."""
+    best = logits.softmax(dim=1).max(dim=1)
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)

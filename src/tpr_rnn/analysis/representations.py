@@ -64,7 +64,7 @@ def analyze(
     questions = list(
         dict.fromkeys(question.text for story in stories for question in story.questions)
     )
-    model = reader.memory_model.eval()
+    model = reader.sentence_model.eval()
     report: dict[str, Any] = {"seed": seed, "sample": sample}
     for kind, texts, take_apart in (
         ("sentences", sentences, model.sentence_parts),

@@ -5,7 +5,7 @@ is said to be a node, from a cosine of `naming.MAJORITY` on; `naming` says how n
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tpr_rnn.analysis.naming import MAJORITY, Name
 from tpr_rnn.memory import Operation
@@ -173,6 +173,9 @@ class QuestionTrace:
 class Trace:
     """A story, and perhaps a question about it, as the memory lived through it."""
 
+    unit: Literal["sentence", "word"]
+    """What updates the memory once: a sentence or, for a word-level model, a word. There each item
+    of `sentences` is a word of the story or of the question, and whatever is counted is words."""
     skipped: int
     """Sentences at the beginning that were not read, for the model reads only so many."""
     operations: tuple[Operation, ...]

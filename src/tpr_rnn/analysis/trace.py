@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from tpr_rnn.analysis.graph import changes_by_sentence, held_associations, story_graph
+from tpr_rnn.analysis.graph import changes_by_step, held_associations, story_graph
 from tpr_rnn.analysis.inference import trace_question
 from tpr_rnn.analysis.schema import SentenceTrace, Trace
-from tpr_rnn.data.batches import StoryGroup
+from tpr_rnn.analysis.steps import follow
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.errors import UserError
-from tpr_rnn.memory import FactoredMemory
 from tpr_rnn.models.reader import Reader
 
 
@@ -45,38 +44,37 @@ def trace(
     """
     if operations is not None:
         reader = reader.with_operations(operations)
-    model = reader.memory_model.eval()
     reader.check([*story] if question is None else [*story, question])
     texts = reader.as_read(story)
-    asked = [] if question is None else [reader.as_asked(question)]
-    words = reader.words(texts)
-    parts = model.parts(words, reader.words(asked))
-    _, memory, found = model.read(parts, StoryGroup.of_one(len(texts), questions=len(asked)))
-    assert isinstance(memory, FactoredMemory)  # read from nothing
-    if not memory.change.isfinite().all():
+    steps = follow(reader, texts, None if question is None else reader.as_asked(question))
+    if not steps.memory.change.isfinite().all():
         raise UserError(
             f"this model's memory grows beyond all numbers within these {len(texts)} sentences; "
             "tell fewer of them, or use a model that was trained with bounded_keys"
         )
-    tokens = [tokenize(text) for text in texts]
-    said = model.update.by_name(parts.said)
-    graph = story_graph(model, words, tokens, said)
-    made = changes_by_sentence(graph, memory)
-    held = held_associations(graph, memory)
+    graph = story_graph(steps)
+    made = changes_by_step(graph, steps.memory)
+    held = held_associations(graph, steps.memory)
+    skipped = story[: len(story) - len(texts)]
     return Trace(
-        skipped=len(story) - len(texts),
-        operations=model.operations,
+        unit=steps.unit,
+        skipped=len(skipped) if steps.unit == "sentence" else sum(map(_words, skipped)),
+        operations=reader.memory_model.operations,
         nodes=graph.entities.groups,
         relations=graph.relations.groups,
         sentences=tuple(
-            SentenceTrace(text, tokens[t], graph.parts[t], made[t], held[t])
-            for t, text in enumerate(texts)
+            SentenceTrace(text, steps.tokens[t], graph.parts[t], made[t], held[t])
+            for t, text in enumerate(steps.texts)
         ),
-        similarity={name: _cosines(part) for name, part in said.items()},
-        question=trace_question(reader, graph, memory, parts, found, asked[0], top)
-        if asked
-        else None,
+        similarity={name: _cosines(part) for name, part in steps.said.items()},
+        question=None
+        if steps.walk is None
+        else trace_question(reader, graph, steps.memory, steps.walk, top),
     )
+
+
+def _words(text: str) -> int:
+    return len(tokenize(text))
 
 
 def _cosines(vectors: Tensor) -> tuple[tuple[float, ...], ...]:

@@ -52,7 +52,7 @@ class Service:
     @cached_property
     def description(self) -> messages.ModelResponse:
         """The model, its words and tasks, and the limits of a request."""
-        model = self.reader.memory_model
+        model = self.reader.sentence_model
         return messages.ModelResponse(
             name=self.name,
             version=__version__,

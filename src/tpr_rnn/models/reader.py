@@ -27,6 +27,7 @@ from tpr_rnn.models.registry import (
     make_model,
 )
 from tpr_rnn.models.tpr_rnn import TPRRNN
+from tpr_rnn.models.word_level import WordLevel
 
 
 class Answer(NamedTuple):
@@ -71,12 +72,27 @@ class Reader:
         ]
 
     @property
-    def memory_model(self) -> TPRRNN:
+    def memory_model(self) -> TPRRNN | WordLevel:
         """The model, for whoever looks into its memory; one that has none is an error."""
-        if not isinstance(self.model, TPRRNN):
-            title = ARCHITECTURES[architecture_of(self.model.config)].title
-            raise UserError(f"only a TPR-RNN has a memory to look into; this model is: {title}")
+        if not isinstance(self.model, TPRRNN | WordLevel):
+            raise UserError(
+                f"only a TPR-RNN has a memory to look into; this model is: {self._title}"
+            )
         return self.model
+
+    @property
+    def sentence_model(self) -> TPRRNN:
+        """The model, for whoever needs what its sentences say; another kind is an error."""
+        if isinstance(self.memory_model, WordLevel):
+            raise UserError(
+                f"this needs a model that reads sentences; the {self._title} reads words, and "
+                "`tpr-rnn ask --explain` shows what its memory holds"
+            )
+        return self.memory_model
+
+    @property
+    def _title(self) -> str:
+        return ARCHITECTURES[architecture_of(self.model.config)].title
 
     def with_operations(self, operations: Sequence[str]) -> "Reader":
         """The same model with only some of its memory operations: what are the others good for?"""

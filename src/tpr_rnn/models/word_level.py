@@ -151,7 +151,7 @@ class WordLevel(Model):
     def read(self, stream: WordStream) -> WordsRead:
         """Read stories once, and walk the memory for each question after its last word."""
         states = self._states(stream)
-        said, asked = self._said(states), self._asked(states[stream.about, stream.at])
+        said, asked = self.said(states), self.asked(states[stream.about, stream.at])
         stories, words, _ = said.shape
         rows = torch.arange(stories * words, device=said.device)
         return WordsRead(
@@ -180,12 +180,12 @@ class WordLevel(Model):
         states: Tensor = self.hidden_dropout(self.lstm(vectors)[0])
         return states
 
-    def _said(self, states: Float[Tensor, "b w h"]) -> Float[Tensor, "b w d"]:
-        """What each word tells the memory: e1, e2, r1, r2, r3 (eq. 7, 8)."""
+    def said(self, states: Float[Tensor, "b w h"]) -> Float[Tensor, "b w d"]:
+        """What each word tells the memory: e1, e2, r1, r2, r3, side by side (eq. 7, 8)."""
         return self._bounded(self.update(states), len(ENTITIES))
 
-    def _asked(self, states: Float[Tensor, "q h"]) -> Float[Tensor, "q c"]:
-        """With what each question reads it: n, l1, l2, l3 (eq. 15, 16)."""
+    def asked(self, states: Float[Tensor, "q h"]) -> Float[Tensor, "q c"]:
+        """With what each question reads it: n, l1, l2, l3, side by side (eq. 15, 16)."""
         return self._bounded(self.inference(states), 1)
 
     def _bounded(self, vectors: Float[Tensor, "*n d"], entities: int) -> Float[Tensor, "*n d"]:
@@ -199,6 +199,23 @@ class WordLevel(Model):
             ),
             dim=-1,
         )
+
+    def said_by_name(self, said: Float[Tensor, "*n d"]) -> dict[str, Float[Tensor, "*n _"]]:
+        """Take what words tell apart, by the paper's names."""
+        return self._by_name(said, ENTITIES, RELATIONS)
+
+    def asked_by_name(self, asked: Float[Tensor, "*n c"]) -> dict[str, Float[Tensor, "*n _"]]:
+        """Take what questions read with apart, by the paper's names."""
+        relations = tuple(f"l{step}" for step in range(1, self.config.inference_steps + 1))
+        return self._by_name(asked, ("n",), relations)
+
+    def _by_name(
+        self, vectors: Float[Tensor, "*n d"], entities: tuple[str, ...], relations: tuple[str, ...]
+    ) -> dict[str, Float[Tensor, "*n _"]]:
+        sizes = [self.config.entity_size] * len(entities)
+        sizes += [self.config.relation_size] * len(relations)
+        parts = vectors.split(sizes, dim=-1)
+        return dict(zip(entities + relations, parts, strict=True))
 
     def logits(self, found: Float[Tensor, "q s f"]) -> Float[Tensor, "q v"]:
         """The scores of every word, from what the inference steps have found (eq. 20)."""
