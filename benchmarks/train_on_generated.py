@@ -25,6 +25,7 @@ from tpr_rnn.evaluation.record import FinalErrors, RunRecord, encode_record
 from tpr_rnn.evaluation.scoring import percent, task_errors
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.launcher import launch
+from tpr_rnn.experiments.local import LocalProcesses
 from tpr_rnn.experiments.worker import Failed, Finished
 from tpr_rnn.files import write_atomically
 from tpr_rnn.models.reader import Reader
@@ -91,7 +92,7 @@ def main() -> int:
         jobs = make_jobs(options.data, options.runs, options.seed)
         where = {job.directory: key for key, job in jobs.items()}
         records = {}
-        for event in launch(list(jobs.values()), options.workers):
+        for event in launch(list(jobs.values()), LocalProcesses(options.workers)):
             task, source = where[event.job.directory]
             if isinstance(event, Failed):
                 print(f"task {task}, {source}: failed: {event.problem}", file=sys.stderr)

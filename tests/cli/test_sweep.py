@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from report.made_up import make_record
 from tpr_rnn.cli import main
 from tpr_rnn.cli.sweep_view import SweepView
 from tpr_rnn.evaluation.record import read_lines
-from tpr_rnn.experiments.worker import Began, Failed, Finished, Progressed
+from tpr_rnn.experiments.local import LocalProcesses
+from tpr_rnn.experiments.worker import Began, Failed, Finished, Progressed, Warned
 from tpr_rnn.report.write import write_report
 from tpr_rnn.training.run_directory import Busy, RunDirectory
 
@@ -137,20 +139,24 @@ def busy(run: RunDirectory) -> bool:
 
 def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> None:
     first, second, third, fourth = jobs(data, tmp_path, 1, 15, seeds=2)
-    view = SweepView("single-task", [first, second, third, fourth], workers=2, to_stderr=False)
+    view = SweepView(
+        "single-task", [first, second, third, fourth], LocalProcesses(2), to_stderr=False
+    )
     screen = io.StringIO()
     view.console = Console(file=screen, force_terminal=True, width=100, highlight=False)
     with view.watching():
         view.show(Finished(first, make_record("1", 0, {"1": 1.5}, seconds=90.0)))
         view.show(Failed(second, "Traceback\nValueError: broken\n"))
         view.show(Began(third))
-        view.show(Progressed(fourth, 0.5, 7, 14, 2.25, 30.0))
+        view.show(Progressed(fourth, 0.5, 7, 14, 2.25, 30.0, attempt=2))
+        view.show(Warned(fourth, "the process of the run died; trying once more"))
     told = screen.getvalue()
     assert re.search(r"single +│ +4 │ +1 │ +1 │ +1.50 %", told)
     assert "1/4 | single task 1 seed 0 | valid 1.50 % | 1 min 30 s" in told
     assert "FAILED: ValueError: broken" in told
     assert re.search(r"single task 15 seed 0 +│ reading the stories", told)
-    assert re.search(r"single task 15 seed 1 +│ epoch 7/14 +│ valid 2.25 %", told)
+    assert re.search(r"single task 15 seed 1 +│ epoch 7/14, attempt 2 +│ valid 2.25 %", told)
+    assert "single task 15 seed 1 | the process of the run died; trying once more" in told
     assert re.search(r"about \d+ .*left", told)
     assert view.left
 
@@ -161,6 +167,10 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["everything"], "unknown experiment 'everything'; there are single-task"),
         (["single-task", "--seeds", "0"], "--seeds must be 1 or more"),
         (["single-task", "--workers", "0"], "--workers must be 1 or more"),
+        (["single-task", "--on", "mars"], "--on takes local, not 'mars'"),
+        (["single-task", "--threads", "0"], "threads must be 1 or more"),
+        (["single-task", "--threads", "9999"], "--threads must be from 1 to"),
+        (["single-task", "--device", "toaster"], "--device is cpu, cuda"),
         (["single-task", "--first-seed", "-1"], "the seed must be"),
         (["single-task", "--tasks", "1,x"], "takes different numbers, such as 1,19, not '1,x'"),
         (["single-task", "--tasks", "1,01"], "--tasks takes different numbers"),
@@ -192,6 +202,29 @@ def test_bad_input_is_refused_before_anything_runs(
     assert message in told.err
     assert not told.out
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_plan_is_a_command_for_each_run(data, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = command(data, "a plan", "--seeds", "2", "--tasks", "1", "--set", "epochs=2")
+    for form, read in ((["--plan"], str.splitlines), (["--plan", "--json"], json.loads)):
+        with pytest.raises(SystemExit) as end:
+            main([*arguments, "--threads", "1", "--device", "cpu", *form])
+        assert not end.value.code
+        told = capsys.readouterr()
+        assert "2 runs, 0 of them finished" in told.err
+        listed = read(told.out)
+        lines = listed if form == ["--plan"] else [run["command"] for run in listed["runs"]]
+        places = [f"'a plan/single/task-1/seed-{seed}'" for seed in (0, 1)]
+        assert [line.split(" train ")[1] for line in lines] == [
+            f"--out {place} --resume" for place in places
+        ]
+    for line in lines:
+        done = run([*shlex.split(line.split(" ", 1)[1])])
+        assert done.returncode == 0, done.stderr
+    done = run([*arguments, "--json"])
+    assert "2 of them were finished before" in done.stderr
+    assert [record["test"] is None for record in json.loads(done.stdout)["records"]] == [False] * 2
 
 
 def test_a_place_that_cannot_be_made_is_named_before_any_run(tmp_path, capsys) -> None:

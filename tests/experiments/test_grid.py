@@ -37,7 +37,10 @@ def test_a_preset_and_settings_can_be_chosen() -> None:
         seeds=range(7, 8),
         preset="paper-single",
         settings={"epochs": "3"},
+        threads=2,
+        device="cuda:1",
     )
+    assert (job.config.threads, job.config.device) == (2, "cuda:1")
     assert job.directory == OUT / "paper-single" / "task-19" / "seed-7"
     assert job.config.settings.recipe.epochs == 3
     assert job.name == "paper-single task 19 seed 7"

@@ -22,11 +22,19 @@ def write_data(directory: Path, *tasks: int) -> Path:
     return directory
 
 
-def jobs(data: Path, out: Path, *tasks: int, seeds: int = 1, **settings: str) -> list[Job]:
+def jobs(
+    data: Path,
+    out: Path,
+    *tasks: int,
+    seeds: int = 1,
+    experiment: str | None = None,
+    **settings: str,
+) -> list[Job]:
     request = Request(
         out=out,
         seeds=range(seeds),
         data=data,
+        experiment=experiment,
         settings=ONE_ATTEMPT | {"epochs": "2", "stop_after_zero_error": "none"} | settings,
     )
     return request.jobs(map(str, tasks))

@@ -130,6 +130,34 @@ def test_the_last_step_counts_the_attempts_that_are_left() -> None:
     assert decides.last_step(second) == 50 + 20
 
 
+class TestExpectedLastStep:
+    def test_it_is_that_of_the_present_attempt(self) -> None:
+        decides = policy(start_decay_below=5.0, attempts=3)
+        assert decides.expected_last_step(Progress()) == 60
+        second = Progress(step=45, attempt=2, attempt_start=40)
+        assert decides.expected_last_step(second) == 100
+        second.decay_start = 50
+        assert decides.expected_last_step(second) == 50 + 20
+
+    def test_one_without_an_error_is_expected_to_stop_early(self) -> None:
+        decides = policy(epochs=90, stop_after_zero_error=4)
+        now = Progress(step=33, last_evaluation=30)
+        assert decides.expected_last_step(now) == 900
+        now.zero_error_evaluations = 1
+        assert decides.expected_last_step(now) == 30 + 3 * 10
+
+    def test_it_is_where_a_run_has_stopped(self) -> None:
+        now = Progress(step=33, stopped="no validation error")
+        assert policy().expected_last_step(now) == 33
+
+
+def test_so_few_epochs_that_all_are_decay_are_one_attempt() -> None:
+    decides = policy(start_decay_below=5.0, accept_below=1.0, attempts=8, epochs=6, decay_epochs=9)
+    learned = Progress(step=60, decay_start=30, best_worst_task=4.0)
+    assert decides.last_step(learned) == 60
+    assert decides.decide(learned) is None
+
+
 class TestNaN:
     def test_at_the_start_another_seed_is_tried(self) -> None:
         reason = "the loss became nan at step 4"

@@ -1,10 +1,13 @@
 """Options that several commands share."""
 
+import hashlib
 import json
 import os
+import re
+import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,6 +74,19 @@ def parse_settings(given: Iterable[str]) -> dict[str, str]:
     return changes
 
 
+_LONGEST_LABEL = 80
+
+
+def label(changes: Mapping[str, str]) -> str:
+    """What `--set` changes, as part of a directory's name: short, and safe on any file system."""
+    parts = sorted(f"-{name}={value}" for name, value in changes.items())
+    text = re.sub(r"[^\w.=+-]", "_", "".join(parts).replace(",", "+"), flags=re.ASCII)
+    if len(text) <= _LONGEST_LABEL:
+        return text
+    digest = hashlib.sha256("".join(parts).encode()).hexdigest()[:8]
+    return f"{text[: _LONGEST_LABEL - 9]}-{digest}"
+
+
 def run_directory(given: Path | None) -> Path:
     """The given run, also where one of its files is given; without one, the bundled model."""
     from tpr_rnn.pretrained import pretrained_run
@@ -135,3 +151,8 @@ def command() -> str:
     if script.is_relative_to(Path.cwd()):
         script = script.relative_to(Path.cwd())
     return str(script)
+
+
+def resume_command(run: Path) -> str:
+    """What goes on with a run, or begins one that was planned."""
+    return f"{command()} train --out {shlex.quote(str(run))} --resume"

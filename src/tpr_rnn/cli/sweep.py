@@ -1,10 +1,10 @@
-"""`tpr-rnn sweep`: an experiment, as a grid of runs on local processes."""
+"""`tpr-rnn sweep`: an experiment, as a grid of runs."""
 
-import os
 import shlex
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,10 +16,15 @@ from tpr_rnn.cli.options import (
     SettingsOption,
     command,
     data_directory,
+    label,
     parse_settings,
     print_json,
+    resume_command,
 )
 from tpr_rnn.errors import UserError, quoted
+
+if TYPE_CHECKING:
+    from tpr_rnn.experiments.grid import Job
 
 SOME_FAILED = 1
 """Exit status when some runs have no result."""
@@ -44,16 +49,30 @@ def sweep(
         str | None, Parameter(help="Settings to start from; if absent, ours.")
     ] = None,
     settings: SettingsOption = (),
-    out: Annotated[Path | None, Parameter(help="Directory for the runs; else runs/NAME.")] = None,
-    workers: Annotated[
-        int | None, Parameter(help="Runs at a time, one core each; else as many as cores.")
+    out: Annotated[
+        Path | None, Parameter(help="Directory for the runs; else runs/NAME-CHANGES.")
     ] = None,
+    on: Annotated[
+        str, Parameter(help="Where they run: local (processes of this machine).")
+    ] = "local",
+    workers: Annotated[
+        int | None, Parameter(help="Runs at a time; else as many as there are cores for.")
+    ] = None,
+    threads: Annotated[int, Parameter(help="Threads of a run.")] = 1,
+    device: Annotated[str, Parameter(help="cpu, cuda, cuda:1, ...")] = "cpu",
+    plan: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Run nothing: write the configuration of every run, and print a command for each.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Train every model of an experiment; finished runs are skipped, interrupted ones resumed.
 
-    When all runs are finished, their test questions are scored, and their records gathered in one
-    file.
+    When all runs are finished, wherever that was, their test questions are scored, and their
+    records gathered in one file.
     Where the training file of a bAbI task is missing, generated stories take its place, and it
     says so.
     """
@@ -63,6 +82,7 @@ def sweep(
     from tpr_rnn.experiments.grid import Request
     from tpr_rnn.experiments.last_step import gather_records, score_tests
     from tpr_rnn.experiments.launcher import launch
+    from tpr_rnn.experiments.launchers import find_launcher
     from tpr_rnn.training.presets import DEFAULT
 
     experiment = find_experiment(name)
@@ -70,21 +90,26 @@ def sweep(
         raise UserError(f"--seeds must be 1 or more, not {seeds}")
     chosen: dict[str, Any] = {} if tasks is None else {"tasks": _parse_tasks(tasks, name)}
     directory = data_directory(data)
-    out = out or Path("runs") / name
-    workers = _cores() if workers is None else workers
+    changes = parse_settings(settings)
+    out = out or Path("runs") / f"{name}{label(changes)}"
     request = Request(
         out=out,
         seeds=range(first_seed, first_seed + seeds),
         data=directory,
         preset=preset or DEFAULT,
-        settings=parse_settings(settings),
+        settings=changes,
+        threads=threads,
+        device=device,
         **chosen,
     )
     jobs = experiment(request)
-    view = SweepView(name, jobs, workers, to_stderr=json)
+    if plan:
+        return _plan(name, jobs, json)
+    launcher = find_launcher(on, workers=workers, threads=threads)
+    view = SweepView(name, jobs, launcher, to_stderr=json)
     with (
         interruptions() as received,
-        closing(launch(jobs, workers, stop=lambda: bool(received))) as events,
+        closing(launch(jobs, launcher, stop=lambda: bool(received))) as events,
         view.watching(),
     ):
         for event in events:
@@ -100,7 +125,10 @@ def sweep(
         gather_records(jobs, records)
     where = shlex.quote(str(out))
     if view.left or received:
-        options = [f"--seeds {seeds}", f"--first-seed {first_seed}", f"--workers {workers}"]
+        options = [f"--seeds {seeds}", f"--first-seed {first_seed}", f"--on {shlex.quote(on)}"]
+        options += [] if workers is None else [f"--workers {workers}"]
+        options += [] if threads == 1 else [f"--threads {threads}"]
+        options += [] if device == "cpu" else [f"--device {device}"]
         options += [] if tasks is None else [f"--tasks {shlex.quote(tasks)}"]
         options += [] if directory is None else [f"--data {shlex.quote(str(directory))}"]
         options += [] if preset is None else [f"--preset {preset}"]
@@ -132,8 +160,24 @@ def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _plan(name: str, jobs: "Sequence[Job]", json: bool) -> int:
+    """Write the plan; print the commands, or one document of them."""
+    from tpr_rnn.cli.console import Console
+    from tpr_rnn.experiments.plan import write_plan
+
+    left = write_plan(jobs)
+    commands = [resume_command(job.directory) for job in left]
+    Console(to_stderr=True).print(
+        f"{name}: {len(jobs)} runs, {len(jobs) - len(left)} of them finished. The commands of the "
+        "others, for any machine that sees their directories and data, in any order; after them "
+        "the same sweep without --plan scores the test questions and gathers the records:"
+    )
+    if json:
+        places = [str(job.directory) for job in left]
+        both = zip(places, commands, strict=True)
+        print_json(
+            {"sweep": name, "runs": [{"directory": at, "command": line} for at, line in both]}
+        )
+    else:
+        print("\n".join(commands))
+    return 0

@@ -14,6 +14,7 @@ from tpr_rnn.cli.console import Console
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.forecast import Forecast
 from tpr_rnn.experiments.grid import Job
+from tpr_rnn.experiments.launcher import Launcher
 from tpr_rnn.experiments.worker import (
     FAILURE,
     Began,
@@ -22,6 +23,7 @@ from tpr_rnn.experiments.worker import (
     Finished,
     Progressed,
     Tested,
+    Warned,
 )
 from tpr_rnn.times import duration
 
@@ -32,8 +34,8 @@ LINE_SECONDS = 60.0
 class SweepView:
     """Shows one experiment from start to end. Errors are on validation; test is for the report."""
 
-    def __init__(self, name: str, jobs: Sequence[Job], workers: int, to_stderr: bool) -> None:
-        self.name, self.jobs, self.workers = name, jobs, workers
+    def __init__(self, name: str, jobs: Sequence[Job], launcher: Launcher, to_stderr: bool) -> None:
+        self.name, self.jobs, self.launcher = name, jobs, launcher
         self.console = Console(to_stderr=to_stderr)
         self.records: dict[Path, RunRecord] = {}
         self.failed: dict[Path, Failed] = {}
@@ -51,8 +53,7 @@ class SweepView:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Keep the table alive while the runs go on."""
-        at_a_time = f"{self.workers} at a time" if self.workers > 1 else "one at a time"
-        self.console.print(f"{self.name}: {len(self.jobs)} runs, {at_a_time}, one core each")
+        self.console.print(f"{self.name}: {len(self.jobs)} runs, {self.launcher.describe()}")
         if not self.console.is_terminal:
             yield
             return
@@ -72,6 +73,9 @@ class SweepView:
             self._running[where] = event
             self._say_found()
             self._say_running()
+            return
+        if isinstance(event, Warned):
+            self._say(event.job, event.problem)
             return
         self._running.pop(where, None)
         if isinstance(event, Tested):
@@ -150,7 +154,8 @@ class SweepView:
         if isinstance(event, Began):
             return event.job.name, "reading the stories"
         error = "" if event.valid_error is None else f"valid {event.valid_error:.2f} %"
-        epoch = f"epoch {event.epoch}/{event.epochs}"
+        attempt = f", attempt {event.attempt}" if event.attempt > 1 else ""
+        epoch = f"epoch {event.epoch}/{event.epochs}{attempt}"
         return event.job.name, epoch, error, duration(event.seconds)
 
     def _time_left(self) -> str:
@@ -160,7 +165,7 @@ class SweepView:
             else (event.job, 0.0, 0.0)
             for event in self._running.values()
         ]
-        left = self._forecast.left(self._waiting.values(), running, self.workers)
+        left = self._forecast.left(self._waiting.values(), running, self.launcher.at_a_time)
         return "time left not known yet" if left is None else f"about {duration(left)} left"
 
     def _summary(self) -> Table:

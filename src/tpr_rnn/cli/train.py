@@ -1,6 +1,6 @@
 """`tpr-rnn train`: start or resume a run, show it, and save it on Ctrl-C."""
 
-import shlex
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,10 +13,11 @@ from tpr_rnn.cli.options import (
     DataOption,
     JsonOption,
     SettingsOption,
-    command,
     data_directory,
+    label,
     parse_settings,
     print_json,
+    resume_command,
 )
 from tpr_rnn.errors import UserError
 
@@ -46,7 +47,7 @@ def train(
     ] = None,
     settings: SettingsOption = (),
     out: Annotated[
-        Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-seed-N.")
+        Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-CHANGES-seed-N.")
     ] = None,
     resume: Annotated[
         bool, Parameter(negative="", help="Resume the run in that directory, if there is one.")
@@ -89,8 +90,11 @@ def train(
             )
         config, directory = None, out
     else:
-        config = _config(task, data, preset, seed, operations, settings, threads, device)
-        directory = out or Path("runs") / f"task-{task}-{config.preset}-seed-{config.seed}"
+        wanted = [f"operations={operations}"] if operations is not None else []
+        changes = parse_settings((*wanted, *settings))
+        config = _config(task, data, preset, seed, changes, threads, device)
+        name = f"task-{task}-{config.preset}{label(changes)}-seed-{config.seed}"
+        directory = out or Path("runs") / name
     if not str(directory).strip(". "):
         raise UserError("--out must name a directory for the run")
     there = RunDirectory(directory)
@@ -117,7 +121,7 @@ def train(
         for event in events:
             view.show(event)
     if not run.ended:
-        view.interrupted(run, _resume_command(directory) + (" --json" if json else ""))
+        view.interrupted(run, resume_command(directory) + (" --json" if json else ""))
         return INTERRUPTED
     record = run.finish()
     view.finished(run, record)
@@ -129,8 +133,7 @@ def _config(
     data: Path | None,
     preset: str | None,
     seed: int | None,
-    operations: str | None,
-    settings: tuple[str, ...],
+    changes: Mapping[str, str],
     threads: int | None,
     device: str | None,
 ) -> "RunConfig":
@@ -139,8 +142,6 @@ def _config(
     from tpr_rnn.training.presets import preset as find_preset
     from tpr_rnn.training.run_config import RunConfig
 
-    wanted = [f"operations={operations}"] if operations is not None else []
-    changes = parse_settings((*wanted, *settings))
     directory = data_directory(data)
     preset = preset_name(preset or DEFAULT, task)
     return RunConfig(
@@ -160,13 +161,9 @@ def _check_same(wanted: "RunConfig", there: "RunConfig", directory: Path) -> Non
     if difference is not None:
         raise UserError(
             f"{directory}: the run there has {difference.name} {difference.there}, not "
-            f"{difference.wanted}; resume it with `{_resume_command(directory)}`, or choose "
+            f"{difference.wanted}; resume it with `{resume_command(directory)}`, or choose "
             "another --out"
         )
-
-
-def _resume_command(directory: Path) -> str:
-    return f"{command()} train --out {shlex.quote(str(directory))} --resume"
 
 
 def _print(record: "RunRecord", json: bool) -> int:

@@ -60,31 +60,30 @@ class TrainingView:
             refresh_per_second=4,
         )
         with self._progress:
-            trainer = run.trainer
-            self._bar = self._progress.add_task(
-                self._state(), total=trainer.steps, completed=trainer.progress.step
-            )
+            self._bar = self._progress.add_task(self._state())
+            self._show_progress()
             yield
+            self._show_progress()
         self._progress = None
 
     def show(self, event: Event) -> None:
         """Show an event of the run."""
         if isinstance(event, Stepped):
             self._loss = f"{event.loss:.4f}"
-            if self._progress is not None and event.step % 10 == 0:
-                self._progress.update(self._bar, completed=event.step, description=self._state())
+            if event.step % 10 == 0:
+                self._show_progress()
         elif isinstance(event, Evaluated):
             self._valid = f"{event.valid.error:.2f} %"
             now = time.monotonic()
             if self._progress is not None:
-                self._progress.update(self._bar, completed=event.step, description=self._state())
-            elif now - self._last_line > LINE_SECONDS or event.step == self._run.trainer.steps:
+                self._show_progress()
+            elif now - self._last_line > LINE_SECONDS or self._run.ended:
                 self._last_line = now
+                steps = self._run.trainer.expected_steps
                 left = (now - self._begun) / max(event.step - self._first_step, 1)
-                left *= self._run.trainer.steps - event.step
+                left *= steps - event.step
                 self.console.print(
-                    f"step {event.step}/{self._run.trainer.steps} | {self._state()} "
-                    f"| at most {left:.0f} s left"
+                    f"step {event.step} of {steps} | {self._state()} | about {left:.0f} s left"
                 )
         elif isinstance(event, Restarted):
             self.console.print(f"{event.reason}: starting again with seed {event.seed}")
@@ -95,7 +94,7 @@ class TrainingView:
 
     def interrupted(self, run: Run, resume_command: str) -> None:
         """After Ctrl-C: how far the run is, and how to resume it."""
-        step, steps = run.trainer.progress.step, run.trainer.steps
+        step, steps = run.trainer.progress.step, run.trainer.expected_steps
         self.console.print(
             f"Interrupted at step {step} of {steps}; everything is saved. To resume:\n"
             f"  {resume_command}"
@@ -139,9 +138,11 @@ class TrainingView:
         parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
         title = ARCHITECTURES[config.settings.architecture].title
         say(f"model      {title}: {trainer.config.summary()}; {parameters:,} parameters")
+        recipe = trainer.recipe
+        attempts = f", in up to {recipe.attempts} attempts" if recipe.attempts > 1 else ""
         say(
-            f"training   preset {config.preset}, seed {config.seed}: "
-            f"{trainer.steps} steps at most, {trainer.steps_per_epoch} an epoch"
+            f"training   preset {config.preset}, seed {config.seed}: up to {recipe.epochs} epochs "
+            f"of {trainer.steps_per_epoch} steps{attempts}"
         )
         if isinstance(trainer.model, TPRRNN):
             memory = native.status() if config.device == "cpu" else "plain PyTorch"
@@ -150,11 +151,26 @@ class TrainingView:
         if run.warning is not None:
             say(f"warning    {run.warning}")
         if progress.step:
-            say(f"resuming   from step {progress.step} of {trainer.steps}")
+            say(f"resuming   from step {progress.step} of {trainer.expected_steps}")
+
+    def _show_progress(self) -> None:
+        """Bring the progress bar up to date, if there is one."""
+        if self._progress is not None:
+            trainer = self._run.trainer
+            self._progress.update(
+                self._bar,
+                total=trainer.expected_steps,
+                completed=trainer.progress.step,
+                description=self._state(),
+            )
 
     def _state(self) -> str:
         progress = self._run.trainer.progress
         best = "-" if progress.best_step is None else f"{progress.best[0]:.2f} %"
         seconds = time.monotonic() - self._begun
         speed = (progress.step - self._first_step) / max(seconds, 1e-9)
-        return f"loss {self._loss} | valid {self._valid} | best {best} | {speed:.0f} steps/s"
+        attempts = self._run.trainer.recipe.attempts
+        attempt = f"attempt {progress.attempt} of {attempts} | " if attempts > 1 else ""
+        return (
+            f"{attempt}loss {self._loss} | valid {self._valid} | best {best} | {speed:.0f} steps/s"
+        )

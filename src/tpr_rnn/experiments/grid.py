@@ -45,6 +45,8 @@ class Request:
     """Its name; None: that of which such runs are usually."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Changes to the preset, as text."""
+    threads: int = 1
+    device: str = "cpu"
 
     def single_tasks(self) -> tuple[str, ...]:
         """The tasks of an experiment that has a model for each."""
@@ -84,6 +86,8 @@ class Request:
             preset=name,
             settings=preset(name).with_settings({**self.settings, **changes}),
             data=None if self.data is None else str(self.data.resolve()),
+            threads=self.threads,
+            device=self.device,
             experiment=self.experiment,
             variant=variant,
         )

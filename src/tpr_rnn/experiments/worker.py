@@ -1,4 +1,4 @@
-"""A process that runs jobs, one after the other, and reports to the launcher."""
+"""Running jobs, and what there is to report on them."""
 
 import json
 import os
@@ -33,13 +33,22 @@ class Progressed:
 
     job: Job
     share: float
-    """Of its steps; it may end earlier."""
+    """Of its expected steps."""
     epoch: int
     epochs: int
-    """At most: with all attempts as long as none has learned the task."""
+    """Expected, over all attempts; it may end earlier, or start another attempt."""
     valid_error: float | None
     seconds: float
     """Training time, that before an interruption included."""
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A job goes on, or is tried again, though something went wrong."""
+
+    job: Job
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ class Interrupted:
     job: Job
 
 
-Event = Began | Progressed | Finished | Tested | Failed | Interrupted
+Event = Began | Progressed | Warned | Finished | Tested | Failed | Interrupted
 
 
 def work(connection: Connection) -> None:
@@ -96,7 +105,7 @@ def work(connection: Connection) -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     while (job := orders.get()) is not None:
-        connection.send(_outcome(job, connection.send, stop.is_set))
+        connection.send(run_job(job, connection.send, stop.is_set))
 
 
 def record_failure(job: Job, problem: str) -> Failed:
@@ -111,7 +120,8 @@ def record_failure(job: Job, problem: str) -> Failed:
     return Failed(job, problem)
 
 
-def _outcome(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+def run_job(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+    """Run a job, or go on with it; return what came of it. Whatever it raises is its failure."""
     from tpr_rnn.training.run_directory import Busy
 
     try:
@@ -131,6 +141,8 @@ def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) ->
 
     begun = RunDirectory(job.directory).started
     run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)
+    if run.warning is not None:
+        report(Warned(job, run.warning))
     trainer = run.trainer
     reported, valid_error = 0.0, None
     for event in run.events(stop):
@@ -140,9 +152,10 @@ def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) ->
         elif now - reported < PROGRESS_SECONDS:
             continue
         reported = now
-        step, steps = trainer.progress.step, trainer.steps
+        step, steps = trainer.progress.step, trainer.expected_steps
         epoch, epochs = step // trainer.steps_per_epoch, steps // trainer.steps_per_epoch
-        report(Progressed(job, step / steps, epoch, epochs, valid_error, run.elapsed.seconds))
+        seconds, attempt = run.elapsed.seconds, trainer.progress.attempt
+        report(Progressed(job, step / steps, epoch, epochs, valid_error, seconds, attempt))
     if not run.ended:
         return Interrupted(job)
     record = run.finish()

@@ -46,6 +46,20 @@ class AttemptPolicy:
         left = self.recipe.attempts - progress.attempt
         return last + left * self.schedule.decay_start()
 
+    def expected_last_step(self, progress: Progress) -> int:
+        """The step after which the run ends if the present attempt is its last.
+
+        One without a validation error is expected to stay so, and then to stop early.
+        """
+        if progress.stopped is not None:
+            return progress.step
+        last = progress.attempt_start + self.schedule.last_step(progress.attempt_decay_start)
+        enough, so_far = self.recipe.stop_after_zero_error, progress.zero_error_evaluations
+        if enough is None or so_far == 0:
+            return last
+        left = (enough - so_far) * self.schedule.steps_per_epoch
+        return min(last, progress.last_evaluation + left)
+
     def is_best(self, progress: Progress, valid: Scores) -> bool:
         """Whether a model is better than the best so far.
 
@@ -103,6 +117,8 @@ class AttemptPolicy:
     def _gives_up(self, progress: Progress, *, ends: bool) -> bool:
         """Whether the attempt is not good enough, and there is another one."""
         if self.recipe.start_decay_below is None or progress.attempt == self.recipe.attempts:
+            return False
+        if self.schedule.decay_start() == 0:  # so few epochs that the rate decays from the start
             return False
         if progress.decay_start is None:
             return self._out_of_epochs(progress)

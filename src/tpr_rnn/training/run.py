@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from tpr_rnn.data.corpus import TRAINING, load_corpus
 from tpr_rnn.data.dataset import ALL, SPLITS, Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.registry import find_mixture
-from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.provenance import source, versions
 from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors
 from tpr_rnn.evaluation.scoring import Scores, percent, score, task_errors
@@ -261,8 +260,6 @@ def _tiny_is_zero() -> Iterator[None]:
 
 
 def _find_device(name: str) -> torch.device:
-    if not re.fullmatch(r"(cpu|cuda|mps|xpu)(:\d{1,4})?", name):
-        raise UserError(f"--device is cpu, cuda, cuda:1, mps or xpu, not {quoted(name)}")
     try:
         return torch.zeros(1, device=name).device
     except (RuntimeError, AssertionError) as error:

@@ -1,5 +1,6 @@
 """What a run is told to do, and the stories that go with it."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,8 @@ class RunConfig:
             raise UserError(f"the seed must be a whole number from 0 to 2^62, not {self.seed}")
         if self.threads < 1:
             raise UserError(f"threads must be 1 or more, not {self.threads}")
+        if not re.fullmatch(r"(cpu|cuda|mps|xpu)(:\d{1,4})?", self.device):
+            raise UserError(f"--device is cpu, cuda, cuda:1, mps or xpu, not {quoted(self.device)}")
 
     def own(self) -> dict[str, Any]:
         """What is told apart from the settings."""

@@ -99,6 +99,11 @@ class Trainer:
         return self.policy.last_step(self.progress)
 
     @property
+    def expected_steps(self) -> int:
+        """Steps of all attempts, if the present one is the last."""
+        return self.policy.expected_last_step(self.progress)
+
+    @property
     def ended(self) -> bool:
         """Whether there is nothing left to do."""
         now = self.progress
