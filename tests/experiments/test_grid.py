@@ -46,6 +46,32 @@ def test_a_preset_and_settings_can_be_chosen() -> None:
     assert job.name == "paper-single task 19 seed 7"
 
 
+def test_compare_is_a_run_of_each_system_alone_on_all_tasks_and_with_new_names() -> None:
+    jobs = grid("compare")
+    assert {job.config.settings.architecture for job in jobs} >= {"tpr-rnn", "memn2n", "entnet"}
+    assert len({job.directory for job in jobs}) == len(jobs)
+    assert {job.config.experiment for job in jobs} == {"compare"}
+    of_one = grid("compare", preset="entnet-all", seeds=range(1))
+    assert [(job.config.task, job.variant) for job in of_one] == [
+        ("all", "entnet-all"),
+        ("systematic", "entnet-all"),
+    ]
+    some = grid("compare", preset="entnet", tasks=("1", "2"))
+    assert [job.directory for job in some] == [
+        OUT / "single-task" / "entnet" / f"task-{task}" / f"seed-{seed}"
+        for task in "12"
+        for seed in range(2)
+    ]
+    with pytest.raises(UserError, match=r"no system 'lstm'; there are single, memn2n"):
+        grid("compare", preset="lstm")
+
+
+def test_word_level_is_a_model_for_each_task_and_one_of_all() -> None:
+    jobs = grid("word-level", seeds=range(1))
+    assert [job.config.task for job in jobs] == [*map(str, range(1, 21)), "all"]
+    assert [job.config.task for job in grid("word-level", tasks=("3",), seeds=range(1))] == ["3"]
+
+
 def test_ablation_is_a_run_for_each_choice_of_operations_too() -> None:
     jobs = grid("ablation", tasks=("1", "2"))
     assert len(jobs) == 4 * 2 * 2

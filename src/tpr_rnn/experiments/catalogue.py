@@ -7,6 +7,7 @@ from types import MappingProxyType
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
+from tpr_rnn.experiments.compare import compare
 from tpr_rnn.experiments.grid import Job, Request
 from tpr_rnn.experiments.random_names import random_names
 from tpr_rnn.experiments.recipe_ablation import recipe_ablation
@@ -21,6 +22,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
         "all-tasks": all_tasks,
         "recipe-ablation": recipe_ablation,
         "random-names": random_names,
+        "compare": compare,
         "systematic": systematic,
         "systematic-valid": systematic_valid,
         "word-level": word_level,

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.errors import UserError
 from tpr_rnn.experiments.grid import Job, Request
 from tpr_rnn.training.presets import DEFAULT
@@ -17,7 +16,7 @@ def word_level(request: Request) -> list[Job]:
     """
     if request.preset != DEFAULT:
         raise UserError(f"word-level has two presets, {SINGLE} and {ALL}; leave out --preset")
-    jobs = replace(request, preset=SINGLE).jobs(request.tasks)
-    if set(request.tasks) == set(TASK_TITLES):
+    jobs = replace(request, preset=SINGLE).jobs(request.single_tasks())
+    if not request.tasks:
         jobs += replace(request, preset=ALL).jobs(["all"])
     return jobs
