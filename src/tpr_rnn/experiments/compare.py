@@ -3,6 +3,7 @@
 By their presets. `--preset` runs one system alone, wherever it takes part.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tpr_rnn.errors import UserError, quoted
@@ -27,6 +28,7 @@ def compare(request: Request) -> list[Job]:
         raise UserError(
             f"compare has no system {quoted(request.preset)}; there are {', '.join(known)}"
         )
+    parts: list[tuple[str, Sequence[str], Sequence[str]]]
     parts = [("single-task", SINGLE, request.single_tasks())]
     if not request.tasks:
         parts += [("all-tasks", JOINT, ("all",)), ("new-names", NAMES, ("systematic",))]
