@@ -12,15 +12,17 @@ def examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
 
 
+PAGES = {"README.md": 3, "docs/layer.md": 2, "docs/memory.md": 2}
+"""How many there are in each."""
 EXAMPLES = {
     f"{page} {number}": text
-    for page in ("README.md", "docs/memory.md")
+    for page in PAGES
     for number, text in enumerate(examples(page), start=1)
 }
 
 
 def test_there_are_examples() -> None:
-    assert list(EXAMPLES) == ["README.md 1", "README.md 2", "docs/memory.md 1", "docs/memory.md 2"]
+    assert {page: len(examples(page)) for page in PAGES} == PAGES
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
