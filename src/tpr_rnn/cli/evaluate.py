@@ -17,6 +17,7 @@ from tpr_rnn.cli.options import (
 from tpr_rnn.errors import UserError
 
 if TYPE_CHECKING:
+    from tpr_rnn.evaluation.record import RunRecord, WideErrors
     from tpr_rnn.training.run_config import RunConfig
     from tpr_rnn.training.run_directory import RunDirectory
 
@@ -42,17 +43,30 @@ def evaluate(
             help="Also score with swapped names, each new to its task; for a model of all tasks.",
         ),
     ] = False,
+    wide: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Also score on the suite of wide questions, kind by kind (docs/wide.md).",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Score a trained model: the error of each task and the mean over tasks."""
     from msgspec import to_builtins
 
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.cli.result_tables import error_table, new_names_table, swapped_names_table
+    from tpr_rnn.cli.result_tables import (
+        error_table,
+        new_names_table,
+        swapped_names_table,
+        wide_table,
+    )
     from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
     from tpr_rnn.data.dataset import ALL, GENERATED
     from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.evaluation.scoring import percent, task_errors
+    from tpr_rnn.evaluation.wide import wide_errors
     from tpr_rnn.training.run_config import RunConfig, corpus_for
     from tpr_rnn.training.run_directory import RunDirectory
 
@@ -87,6 +101,7 @@ def evaluate(
     swapped = None
     if swap_names:
         swapped = evaluator.swapped_names(corpus.split(split), SWAPPED_NAMES)
+    suite = wide_errors(reader) if wide else None
 
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
@@ -100,6 +115,14 @@ def evaluate(
         console.print(new_names_table(new_names))
     if swapped is not None:
         console.print(swapped_names_table(swapped))
+    if suite is not None:
+        console.print(wide_table(suite))
+        console.print(
+            f"{suite.unknown_found:.2f} % of the questions that nothing told answers get unknown, "
+            f"and {suite.unknown_wrongly:.2f} % of all others."
+        )
+        if own and there.finished:
+            there.write_record(_with_wide(there.record(), suite))
     if own and split == "test":
         console.print(_record_test(there, config, directory))
     if json:
@@ -118,8 +141,21 @@ def evaluate(
             document["new_names"] = to_builtins(new_names)
         if swapped is not None:
             document["swapped_names"] = to_builtins(swapped)
+        if suite is not None:
+            document["wide"] = to_builtins(suite)
         print_json(document)
     return 0
+
+
+def _with_wide(record: "RunRecord", suite: "WideErrors") -> "RunRecord":
+    """The record with how wide questions fared; these are no test questions, and may be redone."""
+    from msgspec import structs
+
+    from tpr_rnn.evaluation.provenance import now
+    from tpr_rnn.evaluation.record import WideSuite
+
+    measured = WideSuite(**structs.asdict(suite), when=now(), command="tpr-rnn evaluate --wide")
+    return structs.replace(record, wide=measured)
 
 
 def _record_test(there: "RunDirectory", config: "RunConfig", directory: Path | None) -> str:

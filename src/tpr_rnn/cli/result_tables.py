@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rich.table import Table
 
-from tpr_rnn.evaluation.record import NewName, SwappedErrors, TaskError
+from tpr_rnn.evaluation.record import NewName, SwappedErrors, TaskError, WideErrors
 
 
 def error_table(split: str, error: float, per_task: Mapping[str, TaskError]) -> Table:
@@ -43,4 +43,16 @@ def swapped_names_table(swapped: SwappedErrors) -> Table:
         table.add_row(task, f"{each.plain_error:.2f}", f"{each.swapped_error:.2f}")
     table.add_section()
     table.add_row("all", f"{swapped.plain_error:.2f}", f"{swapped.swapped_error:.2f}")
+    return table
+
+
+def wide_table(wide: WideErrors) -> Table:
+    """Errors on wide questions by kind; the last line is the mean over kinds."""
+    table = Table("wide questions", title="error in %")
+    for heading in ("error", "questions"):
+        table.add_column(heading, justify="right")
+    for kind, each in wide.per_kind.items():
+        table.add_row(kind, f"{each.error:.2f}", str(each.questions))
+    table.add_section()
+    table.add_row("mean", f"{wide.error:.2f}", "")
     return table

@@ -112,6 +112,32 @@ class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
     command: str
 
 
+class WideKind(_Part, frozen=True, kw_only=True):
+    """How a kind of wide questions fared."""
+
+    error: Percent
+    questions: Count
+
+
+class WideErrors(_Part, frozen=True, kw_only=True):
+    """The suite of wide questions (data/simulator/wide/suite.py)."""
+
+    error: Percent
+    """The mean over kinds."""
+    per_kind: dict[str, WideKind]
+    unknown_found: Percent
+    """Of the questions that nothing told answers, those that get `unknown`."""
+    unknown_wrongly: Percent
+    """Of all others, those that get `unknown` too."""
+
+
+class WideSuite(WideErrors, frozen=True, kw_only=True):
+    """The same, as it was measured for a record."""
+
+    when: str
+    command: str
+
+
 class Settings(_Part, frozen=True, kw_only=True):
     """Every setting, with the sizes that come from the data."""
 
@@ -174,6 +200,8 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """On the clock."""
     cpu_seconds: Seconds
     """Of the processor."""
+    wide: WideSuite | None = None
+    """None: not asked for."""
     curve: list[CurvePoint] = msgspec.field(default_factory=list)
     """Kept where a figure shows it; a run directory has it in `metrics.jsonl`."""
 

@@ -1,10 +1,12 @@
 """How many questions a model answers wrongly."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from tpr_rnn.data.batches import evaluation_batches
@@ -48,6 +50,24 @@ def percent(number: float) -> float:
 def task_errors(scores: Scores) -> dict[str, TaskError]:
     """The errors by task, as a record has them."""
     return {task: TaskError(error=percent(error)) for task, error in scores.errors.items()}
+
+
+class Answered(NamedTuple):
+    """What a model says to all questions of a data set."""
+
+    logits: Float[Tensor, "n v"]
+    answer: Int[Tensor, " n"]
+    task: Int[Tensor, " n"]
+
+
+@torch.no_grad()
+def answered(model: nn.Module, data: Encoded) -> Answered:
+    """Ask a model all questions of a data set, on the CPU."""
+    training = model.training
+    model.eval()
+    found = [(model(batch), batch.answer, batch.task) for batch in evaluation_batches(data)]
+    model.train(training)
+    return Answered(*(torch.cat(part) for part in zip(*found, strict=True)))
 
 
 @torch.no_grad()

@@ -129,11 +129,8 @@ class Rooms(Grid):
         text = self._next_text(place, way)
         if way not in around:
             return None if self._beyond(place, way) else unknown(text)
-        rooms = len(self._neighbours)
-        kind = (
-            "one sentence" if rooms == 2 else "room at the end" if len(around) == 1 else "next room"
-        )
-        return Asked(text, around[way], kind)
+        end = len(around) == 1 and len(self._neighbours) > 2
+        return Asked(text, around[way], "room at the end" if end else "next room")
 
     def _next_text(self, place: str, way: str) -> str:
         return self.rng.choice(

@@ -151,8 +151,11 @@ def _worlds(rng: random.Random, manner: Manner) -> list[World]:
     count = min(rng.randint(*manner.several), len(manner.worlds))
     chosen = rng.sample(manner.worlds, count)
     names, things, places = _draw(rng, manner)
-    if "motives" in chosen:  # its apple is not to be carried about by others
+    if "motives" in chosen and count > 1:  # its apple is not to be carried about by others
         things = [thing for thing in things if thing not in {motive.thing for motive in MOTIVES}]
+        if len(things) <= count:
+            chosen.remove("motives")
+            things = _draw(rng, manner)[1]
     absent_name, absent_thing, absent_place = names.pop(), things.pop(), places.pop()
     places = places[: rng.randint(3, 8)]
     worlds = []

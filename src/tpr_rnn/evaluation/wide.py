@@ -1,0 +1,34 @@
+"""How a model fares on the suite of wide questions."""
+
+from tpr_rnn.data.encoding import UNKNOWN_ANSWER, encode
+from tpr_rnn.data.simulator.wide.suite import suite
+from tpr_rnn.data.simulator.wide.words import UNKNOWN
+from tpr_rnn.evaluation.record import WideErrors, WideKind
+from tpr_rnn.evaluation.scoring import answered, percent
+from tpr_rnn.models.reader import Reader
+
+
+def wide_errors(reader: Reader) -> WideErrors:
+    """Errors by kind; kinds that need words which the model does not know are left out."""
+    vocabulary = reader.vocabulary
+    stories = suite(vocabulary.__contains__)
+    caps = {} if reader.max_sentences is None else dict.fromkeys(stories, reader.max_sentences)
+    data = encode(stories, vocabulary, reader.model.config.max_words, caps)
+    logits, answer, task = answered(reader.model, data)
+    found = logits.argmax(dim=1)
+    wrong = found != answer
+    per_kind = {
+        name: WideKind(
+            error=percent(100 * float(wrong[task == number].float().mean())),
+            questions=int((task == number).sum()),
+        )
+        for number, name in enumerate(data.task_names)
+    }
+    no_answer = vocabulary.number(UNKNOWN) if UNKNOWN in vocabulary else UNKNOWN_ANSWER
+    unanswerable, says_unknown = answer == no_answer, found == no_answer
+    return WideErrors(
+        error=percent(sum(each.error for each in per_kind.values()) / len(per_kind)),
+        per_kind=per_kind,
+        unknown_found=percent(100 * float(says_unknown[unanswerable].float().mean())),
+        unknown_wrongly=percent(100 * float(says_unknown[~unanswerable].float().mean())),
+    )
