@@ -35,7 +35,7 @@ def sweep(
         str,
         Parameter(
             help="single-task, ablation, all-tasks, recipe-ablation, random-names, systematic, "
-            "systematic-valid or word-level."
+            "systematic-valid, word-level or compare."
         ),
     ],
     *,
@@ -152,7 +152,7 @@ def sweep(
 def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
     from tpr_rnn.data.registry import is_one
 
-    if name not in ("single-task", "ablation", "word-level"):
+    if name not in ("single-task", "ablation", "word-level", "compare"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
     if len(set(parts)) < len(parts) or not all(map(is_one, parts)):
