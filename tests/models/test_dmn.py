@@ -15,10 +15,10 @@ def make_model(**settings) -> DMN:
     return made(DMN, DMNConfig(**SIZES, **{"hidden_size": D, **settings}))
 
 
-def gru(module: nn.GRU, inputs: list[Tensor], suffix: str = "") -> list[Tensor]:
+def gru(module: nn.GRU, inputs: list[Tensor]) -> list[Tensor]:
     """Eq. 1-4, all states."""
     w, u, b, b_u = (
-        getattr(module, f"{name}_l0{suffix}").chunk(3)
+        getattr(module, f"{name}_l0").chunk(3)
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     h, states = ZERO, []
@@ -51,8 +51,8 @@ class PlainLoops:
         model = self.model
         q = gru(model.question_gru, [model.words[word - 1] for word in question])[-1]
         encoded = [self.encode(words) for words in story]
-        back = gru(model.fusion_gru, encoded[::-1], "_reverse")[::-1]
-        facts = [a + b for a, b in zip(gru(model.fusion_gru, encoded), back, strict=True)]
+        back = gru(model.back_gru, encoded[::-1])[::-1]
+        facts = [a + b for a, b in zip(gru(model.forth_gru, encoded), back, strict=True)]
         m = q
         for update in model.memory_updates:
             scores = []
@@ -93,7 +93,7 @@ def test_dropout_is_for_training_alone() -> None:
 def test_weights_start_by_xavier_gate_by_gate() -> None:
     model = DMN(DMNConfig(**SIZES, hidden_size=80))
     bound = (6 / 160) ** 0.5
-    for weight in (model.fusion_gru.weight_ih_l0, model.episode_gru.hidden_weight):
+    for weight in (model.back_gru.weight_ih_l0, model.episode_gru.hidden_weight):
         for gate in weight.split(80):
             assert gate.abs().max().item() == pytest.approx(bound, rel=0.01)
     assert model.words.abs().max().item() == pytest.approx(3**0.5, rel=0.01)

@@ -16,7 +16,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear, pad
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tpr_rnn.data.batches import Batch, StoryGroup
 from tpr_rnn.models.encoder import position_encoding
@@ -58,8 +57,8 @@ class DMN(Model):
         words = torch.empty(config.vocabulary_size - 1, d)  # the null word, number 0, is zero
         self.words = nn.Parameter(words.uniform_(-math.sqrt(3), math.sqrt(3), generator=generator))
         # Eq. 1-4; torch's update gate is 1 - u, and it has a second bias in eq. 3.
-        self.question_gru = nn.GRU(d, d, batch_first=True)
-        self.fusion_gru = nn.GRU(d, d, batch_first=True, bidirectional=True)
+        self.question_gru = nn.GRU(d, d)
+        self.forth_gru, self.back_gru = nn.GRU(d, d), nn.GRU(d, d)
         self.attention = nn.Linear(4 * d, d)  # W^(1), b^(1) in eq. 9
         self.attention_score = nn.Linear(d, 1)  # W^(2), b^(2)
         self.episode_gru = AttentionGRU(d)
@@ -92,24 +91,24 @@ class DMN(Model):
         self, questions: Int[Tensor, "a w"], words: Float[Tensor, "v d"]
     ) -> Float[Tensor, "a d"]:
         """The state of a GRU after the words of each question (section 2)."""
-        lengths = (questions > 0).sum(dim=1).cpu()
-        read = pack_padded_sequence(
-            embedding(questions, words), lengths, batch_first=True, enforce_sorted=False
-        )
-        state: Tensor = self.question_gru(read)[1][0]
-        return state
+        states: Tensor = self.question_gru(embedding(questions.T, words))[0]  # w a d
+        last = (questions > 0).sum(dim=1) - 1
+        return states[last, torch.arange(len(questions), device=last.device)]
 
     def _facts(self, sentences: Float[Tensor, "u d"], group: StoryGroup) -> Float[Tensor, "q t d"]:
         """The input fusion layer: a GRU in either direction, and the sum (eq. 5-7)."""
-        encoded = embedding(group.story, sentences)
-        encoded = self.dropout(encoded)
-        lengths = group.lengths.clamp(min=1).cpu()  # the only fact of an empty story is masked
-        read = pack_padded_sequence(encoded, lengths, batch_first=True, enforce_sorted=False)
-        both, _ = pad_packed_sequence(
-            self.fusion_gru(read)[0], batch_first=True, total_length=group.story.shape[1]
-        )
-        forth, back = both.chunk(2, dim=2)
-        return forth + back
+        story, lengths = group.story.T, group.lengths
+        encoded: Tensor = self.dropout(embedding(story, sentences))  # t q d
+        if not len(story):  # which a GRU refuses
+            return encoded.transpose(0, 1)
+        # Backwards from the end of each story; what is behind the end comes after it either way.
+        time = torch.arange(len(story), device=story.device).unsqueeze(1)
+        turned = torch.where(time < lengths, lengths - 1 - time, time)
+        turned = turned.unsqueeze(2).expand_as(encoded)
+        forth, _ = self.forth_gru(encoded)
+        back, _ = self.back_gru(encoded.gather(0, turned))
+        facts: Tensor = forth + back.gather(0, turned)
+        return facts.transpose(0, 1)
 
     def _memory(
         self, facts: Float[Tensor, "q t d"], told: Bool[Tensor, "q t"], q: Float[Tensor, "q d"]
