@@ -462,8 +462,12 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["analyze", "TRAINED", "--seed", "-1"], "--seed must be 0 or more"),
         (["analyze", "TRAINED", "--data", "NOWHERE"], "no such directory"),
         (["data", "describe", "NOWHERE"], "no such directory"),
-        (["data", "generate", "--task", "99", "--out", "NOWHERE"], "there is no task 99"),
+        (
+            ["data", "generate", "--task", "99", "--out", "NOWHERE"],
+            "there is no task '99'",
+        ),
         (["data", "generate", "--task", "1", "--questions", "-5", "--out", "NOWHERE"], "questions"),
+        (["data", "generate", "--task", "1", "--seed", "-1", "--out", "NOWHERE"], "the seed must"),
         (["data", "generate", "--task", "1", "--names", "", "--out", "NOWHERE"], "name"),
         (["data", "generate", "--task", "4", "--names", "Ann,Bob", "--out", "NOWHERE"], "task 4"),
     ],

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,3 +87,19 @@ def test_default_is_ours_that_fits_the_task() -> None:
 def test_unknown_presets_are_refused() -> None:
     with pytest.raises(UserError, match="unknown preset 'best'; there are paper-single"):
         preset("best")
+
+
+@pytest.mark.parametrize(
+    ("caps", "expected"),
+    [((70, 130), None), ((70, 70), 70), ((320, 320), 320)],
+)
+def test_settings_of_before_with_a_cap_for_one_task_are_read(caps, expected) -> None:
+    usual, one_task = caps
+    settings = preset("single").as_json()
+    settings["recipe"] |= {"max_sentences": usual, "story_cap_task_3": one_task}
+    assert Preset.from_json(settings).recipe == replace(
+        preset("single").recipe, max_sentences=expected
+    )
+    settings["recipe"]["max_sentences"] = 5
+    with pytest.raises(UserError, match=f"max_sentences 5 with story_cap_task_3 {one_task}"):
+        Preset.from_json(settings)

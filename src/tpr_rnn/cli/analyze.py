@@ -43,6 +43,7 @@ def analyze(
 
     from tpr_rnn.analysis import representations
     from tpr_rnn.cli.console import Console
+    from tpr_rnn.cli.result_tables import without
     from tpr_rnn.data.dataset import GENERATED
     from tpr_rnn.report.representations import representations_page, write_representations
     from tpr_rnn.training.run_config import corpus_for
@@ -59,8 +60,8 @@ def analyze(
     directory = data_of_run(data, run, console)
     console.print("reading the stories", style="dim")
     corpus, _ = corpus_for(run, directory, [split])
-    for task, reason in corpus.missing_files.items():
-        console.print(f"without task {task}: {reason}")
+    for line in without(corpus.missing_files):
+        console.print(line)
     stories = list(corpus.all_stories())
     texts = dict.fromkeys(text for story in stories for text in story.sentences)
     texts |= dict.fromkeys(asked.text for story in stories for asked in story.questions)

@@ -84,6 +84,13 @@ def _file_names(kind: str) -> dict[str, str]:
     return {name: name for name in WIDE_TASKS}
 
 
+_NOTES = {
+    "train": "no train file",
+    "valid": "no valid file, so the last tenth of train serves",
+    "test": "no test file, so it can be trained, but not tested",
+}
+
+
 def _words(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(word.strip() for word in text.split(","))
 
@@ -115,7 +122,7 @@ def describe(
     from tpr_rnn.data.describe import describe as describe_directory
 
     tasks, absent = describe_directory(directory)
-    substitutes = {
+    missing_splits = {
         each.task: [split for split in SPLITS if split not in each.questions] for each in tasks
     }
     table = Table("task", title=str(directory))
@@ -140,11 +147,10 @@ def describe(
         "sentences and questions.",
         soft_wrap=False,
     )
-    for task, missing in substitutes.items():
-        if missing == ["valid"]:
-            console.print(f"task {task}: no valid file; the last tenth of train serves")
-        elif missing:
-            console.print(f"task {task}: no {' and no '.join(missing)} file")
+    for task, missing in missing_splits.items():
+        notes = [_NOTES[split] for split in missing if split != "valid" or "train" not in missing]
+        if notes:
+            console.print(f"task {task}: {'; '.join(notes)}")
     if absent:
         console.print(f"missing tasks: {', '.join(absent)}")
     if json:

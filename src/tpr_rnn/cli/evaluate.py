@@ -61,8 +61,8 @@ def evaluate(
         new_names_table,
         swapped_names_table,
         wide_table,
+        without,
     )
-    from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
     from tpr_rnn.data.dataset import ALL, GENERATED
     from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.evaluation.scoring import percent, task_errors
@@ -83,8 +83,11 @@ def evaluate(
         )
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
-    missing_files = [task for task in SWAPPED_NAMES.tasks if task not in corpus.stories]
-    if swap_names and missing_files:
+    probe = corpus.data_set.swapped_names if swap_names else None
+    if swap_names and probe is None:
+        raise UserError(f"--swap-names: {directory} is no data set that has names to swap")
+    missing_files = [] if probe is None else probe.missing(corpus.stories)
+    if missing_files:
         who = run if config.task != ALL else directory or GENERATED
         raise UserError(
             f"--swap-names needs a model and {split} stories of all tasks; {who} has no task "
@@ -98,9 +101,7 @@ def evaluate(
     questions = sum(scores.asked.values())
     per_task = task_errors(scores)
     new_names = evaluator.new_names(corpus.combinations) if corpus.combinations else None
-    swapped = None
-    if swap_names:
-        swapped = evaluator.swapped_names(corpus.split(split), SWAPPED_NAMES)
+    swapped = evaluator.swapped_names(corpus.split(split), probe) if probe else None
     suite = wide_errors(reader) if wide else None
 
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
@@ -108,8 +109,8 @@ def evaluate(
         console.print(f"It was trained on {config.data}; give --data to score it there.")
     if others:
         console.print(f"without tasks that it was not trained on: {', '.join(others)}")
-    for task, reason in corpus.missing_files.items():
-        console.print(f"without task {task}: {reason}")
+    for line in without(corpus.missing_files):
+        console.print(line)
     console.print(error_table(split, scores.error, per_task))
     if new_names is not None:
         console.print(new_names_table(new_names))

@@ -119,23 +119,22 @@ def data_directory(given: Path | None) -> Path | None:
 
 
 def data_of_run(given: Path | None, run: Path, console: "Console") -> Path | None:
-    """The directory to score or analyse a run on; without `--data` its own, if it still exists."""
+    """The directory to score or analyse a run on; without `--data` its own. None: generated."""
     from tpr_rnn.training.run_config import RunConfig
 
     own = RunConfig.of(run).data
+    if given is not None or own is None:
+        return given
     # The bundled model knows only the name of its data, not a place on this machine.
-    if given is not None or own is None or not Path(own).is_absolute():
-        return data_directory(given)
-    if Path(own).is_dir():
-        console.print(f"No --data is given: using {own}, which {run} was trained on.")
-        return Path(own)
-    directory = data_directory(None)
-    if directory is None:
+    if not Path(own).is_absolute():
+        return data_directory(None)
+    if not Path(own).is_dir():
         raise UserError(
             f"{run} was trained on {own}, which does not exist here; "
             "give --data with the directory where its stories are now"
         )
-    return directory
+    console.print(f"No --data is given: using {own}, which {run} was trained on.")
+    return Path(own)
 
 
 def print_json(document: dict[str, Any]) -> None:

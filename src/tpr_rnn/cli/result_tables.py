@@ -7,6 +7,17 @@ from rich.table import Table
 from tpr_rnn.evaluation.record import NewName, SwappedErrors, TaskError, WideErrors
 
 
+def without(missing_files: Mapping[str, str]) -> list[str]:
+    """A line for all tasks that lack the same files."""
+    tasks_without: dict[str, list[str]] = {}
+    for task, reason in missing_files.items():
+        tasks_without.setdefault(reason, []).append(task)
+    return [
+        f"without task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}: {reason}"
+        for reason, tasks in tasks_without.items()
+    ]
+
+
 def error_table(split: str, error: float, per_task: Mapping[str, TaskError]) -> Table:
     """Errors by task; the last line is the mean over tasks."""
     table = Table("task", title="error in %")

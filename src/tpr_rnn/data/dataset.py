@@ -45,9 +45,9 @@ class Probe:
     change: Callable[[str, Story], Story]
     """The story of a task as it is asked about in the probe."""
 
-    def fits(self, tasks: Collection[str]) -> bool:
-        """Whether all tasks that it needs are there."""
-        return set(self.tasks) <= set(tasks)
+    def missing(self, tasks: Collection[str]) -> list[str]:
+        """The tasks that it needs, and that are not among these."""
+        return [task for task in self.tasks if task not in tasks]
 
     def changed(self, stories_of: Mapping[str, Sequence[Story]]) -> dict[str, list[Story]]:
         """The stories of those tasks that it is about, changed."""
@@ -92,8 +92,8 @@ class DataSet:
     """The tasks that belong to it, in their order; a directory may have fewer, or others too."""
     other_tasks: Task = field(default_factory=Task)
     """What holds for those others."""
-    probes: Mapping[str, Probe] = field(default_factory=dict)
-    """By name."""
+    swapped_names: Probe | None = None
+    """The probe in which known names take the place of others."""
     mixtures: Mapping[str, "Mixture"] = field(default_factory=dict)
     """By the name that a run has as its task."""
     substitutes: Substitutes | None = None

@@ -8,7 +8,10 @@ from tpr_rnn.data.own import OWN
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import check_directory
 
-DATA_SETS = [BABI, OWN]
+DATA_SETS = (
+    BABI,
+    OWN,
+)
 """A directory belongs to the first one that finds files in it."""
 
 BUILT_IN = BABI

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tpr_rnn.data.corpus import load_corpus
+from tpr_rnn.data.corpus import TRAINING, load_corpus
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import now
@@ -26,12 +26,14 @@ def score_test(directory: Path, command: str) -> RunRecord:
         return record
     config = RunConfig.of(directory)
     data = None if config.data is None else Path(config.data)
-    corpus = load_corpus(data, config.task)
+    corpus = load_corpus(data, config.task, needed=TRAINING)
     if corpus.sha256 != record.data_sha256:
         raise UserError(
             f"{directory}: its test questions cannot be scored, for "
             f"{config.data or 'the generated stories'} is no longer what it was trained on"
         )
+    if not corpus.split("test"):
+        raise UserError(f"{config.data}: there is no test file of task {config.task}")
     max_sentences = corpus.max_sentences(config.settings.recipe.max_sentences)
     evaluator = Evaluator(Reader.load(directory), max_sentences)
     scores = evaluator.scores(corpus.split("test"))
@@ -39,12 +41,13 @@ def score_test(directory: Path, command: str) -> RunRecord:
         error=percent(scores.error), per_task=task_errors(scores), when=now(), command=command
     )
     record = structs.replace(record, test=errors)
+    probe = corpus.data_set.swapped_names
     if corpus.combinations:
         per_name = evaluator.new_names(corpus.combinations)
         record = structs.replace(
             record, new_names=NewNames(per_name=per_name, when=now(), command=command)
         )
-    elif (probe := corpus.data_set.probes.get("swapped-names")) and probe.fits(corpus.stories):
+    elif probe is not None and not probe.missing(corpus.split("test")):
         swapped = structs.asdict(evaluator.swapped_names(corpus.split("test"), probe))
         record = structs.replace(
             record, swapped_names=SwappedNames(**swapped, when=now(), command=command)

@@ -35,7 +35,7 @@ BABI = DataSet(
         for name, title in TASK_TITLES.items()
     },
     other_tasks=Task(max_sentences=MAX_SENTENCES),
-    probes={"swapped-names": SWAPPED_NAMES},
+    swapped_names=SWAPPED_NAMES,
     mixtures={**systematic.MIXTURES, **wide.MIXTURES},
     substitutes=Substitutes(serve=available, make=training_stories),
     generate=generate,

@@ -32,7 +32,7 @@ _OFFICIAL = StoryOptions()
 
 def tell(task: str, *, seed: int, options: StoryOptions = _OFFICIAL) -> Story:
     """Tell one story of a task; the same seed tells the same story, in every process."""
-    definition, cast = _prepare(task, options)
+    definition, cast = _prepare(task, seed, options)
     return tell_story(definition, cast, random.Random(f"task {task}, seed {seed}"))
 
 
@@ -46,7 +46,7 @@ def generate(
     sets, not even of different seeds, unless a task (with these options) has too few for that.
     Stories of a length that was wished for stay whole, so that there may be some questions more.
     """
-    definition, cast = _prepare(task, options)
+    definition, cast = _prepare(task, seed, options)
     if questions < 2:
         raise UserError(
             f"questions must be 2 or more (one to train on, one to validate on), not {questions}"
@@ -54,7 +54,9 @@ def generate(
     return generate_splits(definition, cast, questions, seed)
 
 
-def _prepare(task: str, options: StoryOptions) -> tuple[Task, Cast]:
+def _prepare(task: str, seed: int, options: StoryOptions) -> tuple[Task, Cast]:
+    if seed < 0:
+        raise UserError(f"the seed must be 0 or more, not {seed}")
     definition = TASKS.get(task) or WIDE_TASKS.get(task)
     if definition is None:
         raise UserError(
