@@ -6,46 +6,29 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.words import SIZES, STORIES, STREAMS, batch_of, gradients, numbers
+from models.words import (
+    SIZES,
+    STORIES,
+    STREAMS,
+    batch_of,
+    cosine,
+    gradients,
+    larger,
+    numbers,
+    softmax,
+)
 from tpr_rnn.errors import UserError
 from tpr_rnn.models import addressing, native
 from tpr_rnn.models.dnc import DNC, DNCConfig, Interface
 from tpr_rnn.models.registry import make_model
 
-FORMS = ["plain", "native"]
 VARIANTS = [{}, {"links": False}, {"deallocate": True}, {"links": False, "deallocate": True}]
-
-
-@pytest.fixture(params=FORMS)
-def form(request, monkeypatch) -> str:
-    """Either form: the loop in PyTorch, or the kernel."""
-    if request.param == "plain":
-        monkeypatch.setattr(native, "usable", lambda tensor: False)
-    elif not native.usable(torch.zeros(1)):
-        pytest.skip("no kernel here")
-    return request.param
 
 
 def small_dnc(seed: int = 0, **settings) -> DNC:
     sizes = {"hidden_size": 3, "locations": 4, "location_size": 3, "read_heads": 2}
     config = DNCConfig(**SIZES, **(sizes | settings))
-    model = make_model(config, torch.Generator().manual_seed(seed)).double()
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():  # larger, so that gates open and usage grows
-        for parameter in model.parameters():
-            parameter += 0.8 * torch.randn(
-                parameter.shape, generator=generator, dtype=torch.float64
-            )
-    return model
-
-
-def softmax(values: list[Tensor]) -> list[Tensor]:
-    exponentials = [value.exp() for value in values]
-    return [value / sum(exponentials) for value in exponentials]
-
-
-def cosine(x: Tensor, y: Tensor) -> Tensor:
-    return x.dot(y) / ((x.dot(x) + 1e-6).sqrt() * (y.dot(y) + 1e-6).sqrt())
+    return larger(make_model(config, torch.Generator().manual_seed(seed)), seed)
 
 
 def reference(model: DNC, words: list[int]) -> Tensor:

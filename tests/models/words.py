@@ -49,3 +49,23 @@ def gradients(
     named = dict(model.named_parameters())
     found = torch.autograd.grad((weights * output).sum(), list(named.values()))
     return dict(zip(named, found, strict=True))
+
+
+def larger(model: torch.nn.Module, seed: int) -> torch.nn.Module:
+    """A model with larger weights, so that gates open and close, and a memory fills."""
+    generator = torch.Generator().manual_seed(seed)
+    model = model.double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter += 0.8 * noise
+    return model
+
+
+def softmax(values: list[torch.Tensor]) -> list[torch.Tensor]:
+    exponentials = [value.exp() for value in values]
+    return [value / sum(exponentials) for value in exponentials]
+
+
+def cosine(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x.dot(y) / ((x.dot(x) + 1e-6).sqrt() * (y.dot(y) + 1e-6).sqrt())

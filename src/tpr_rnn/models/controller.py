@@ -73,13 +73,12 @@ class MemoryController(Model):
         vocabulary, hidden = config.vocabulary_size, config.hidden_size
         found = config.read_heads * config.location_size
 
-        def weight(*sizes: int) -> nn.Parameter:
-            return nn.Parameter(
-                torch.empty(sizes).uniform_(-(hidden**-0.5), hidden**-0.5, generator=generator)
-            )
+        def weight(*sizes: int, bound: float = hidden**-0.5) -> nn.Parameter:
+            return nn.Parameter(torch.empty(sizes).uniform_(-bound, bound, generator=generator))
 
-        # The gates of the LSTM are i, f, o and the candidate g.
-        self.word_weight = weight(vocabulary, 4 * hidden)
+        # The gates of the LSTM are i, f, o and the candidate g. With small weights all words would
+        # open the same gates at first, and it would take long to tell them apart.
+        self.word_weight = weight(vocabulary, 4 * hidden, bound=0.7)
         self.gate_bias = nn.Parameter(torch.zeros(4 * hidden))
         self.read_weight = weight(4 * hidden, found)
         self.hidden_weight = weight(4 * hidden, hidden)

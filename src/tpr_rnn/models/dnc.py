@@ -152,6 +152,5 @@ class DNC(MemoryController):
     def native_memory(self) -> native.Memory:
         """The memory as the C++ kernel knows it."""
         config = self.config
-        return native.Memory(
-            "dnc", config.locations, config.location_size, config.links, config.deallocate
-        )
+        settings = config.links, config.deallocate
+        return native.Memory("dnc", config.locations, config.location_size, settings)

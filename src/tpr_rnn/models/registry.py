@@ -13,6 +13,7 @@ from tpr_rnn.models.entnet import EntNet, EntNetConfig
 from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig, WordLSTM, WordLSTMConfig
 from tpr_rnn.models.memn2n import MemN2N, MemN2NConfig
 from tpr_rnn.models.model import Model, ModelConfig
+from tpr_rnn.models.sdnc import SDNC, SDNCConfig
 from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.word_level import WordLevel, WordLevelConfig
 
@@ -40,6 +41,7 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
         "word-level": Architecture("word-level TPR-RNN", WordLevelConfig, WordLevel),
         "word-lstm": Architecture("LSTM over words", WordLSTMConfig, WordLSTM),
         "dnc": Architecture("DNC", DNCConfig, DNC),
+        "sdnc": Architecture("SDNC", SDNCConfig, SDNC),
     }
 )
 

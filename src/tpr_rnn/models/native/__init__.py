@@ -23,8 +23,7 @@ class Memory(NamedTuple):
     kind: str
     locations: int
     location_size: int
-    links: bool
-    deallocate: bool
+    settings: tuple[int, ...]
 
 
 def usable(tensor: Tensor) -> bool:
@@ -47,7 +46,8 @@ def read(
 ) -> tuple[Float[Tensor, "w b h"], Float[Tensor, "w b c"]]:
     """See `MemoryController.read`; zero behind the end of a story."""
     heads = read_weight.shape[1] // memory.location_size
-    settings = (heads, memory.locations, memory.location_size), (memory.links, memory.deallocate)
+    sizes = heads, memory.locations, memory.location_size
+    settings = memory.kind, sizes, memory.settings
     weights = (read_weight, hidden_weight, interface_weight, interface_bias)
     if torch.is_grad_enabled():
         h, r = _Read.apply(inputs, lengths, *weights, *settings)
@@ -60,11 +60,9 @@ def read(
 class _Read(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, lengths: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-        *weights, sizes, settings = rest
-        inputs = inputs.contiguous()
         kept = torch.ops.tpr_rnn_controller.read(inputs, lengths, *rest, True)
-        ctx.save_for_backward(*kept, lengths, *weights[:3])
-        ctx.settings = sizes, settings
+        ctx.save_for_backward(*kept, lengths, *rest[:3])
+        ctx.settings = rest[4:]
         return kept[0], kept[1]
 
     @staticmethod
@@ -82,6 +80,7 @@ class _Read(torch.autograd.Function):
             later.T @ h[:-1].flatten(0, 1),
             interface.T @ h.flatten(0, 1),
             interface.sum(dim=0),
+            None,
             None,
             None,
         )

@@ -16,12 +16,17 @@ struct Locations {
 };
 
 template <typename T>
-void look_up(const Locations<T>& memory, const T* key, T strength, T* cosine, T* weights) {
+void cosines(const Locations<T>& memory, const T* key, T* cosine) {
   const T key_scale = 1 / length(key, memory.size);
-  for (int64_t n = 0; n < memory.count; ++n) {
-    cosine[n] = dot(key, memory.rows + n * memory.size, memory.size) * key_scale / memory.lengths[n];
-    weights[n] = strength * cosine[n];
-  }
+  for (int64_t n = 0; n < memory.count; ++n)
+    cosine[n] =
+        dot(key, memory.rows + n * memory.size, memory.size) * key_scale / memory.lengths[n];
+}
+
+template <typename T>
+void look_up(const Locations<T>& memory, const T* key, T strength, T* cosine, T* weights) {
+  cosines(memory, key, cosine);
+  for (int64_t n = 0; n < memory.count; ++n) weights[n] = strength * cosine[n];
   softmax(weights, memory.count);
 }
 

@@ -29,10 +29,10 @@ struct Kept {
   Tensor h, r, gates, cells, interfaces, traces, states;
 };
 
-template <typename T, typename Memory>
+template <typename Memory, typename T>
 class Controller {
  public:
-  Controller(const Memory& memory, const Tensor& lengths, int64_t hidden)
+  Controller(const Memory& memory, const Tensor& lengths, int64_t hidden, T)
       : memory_(memory), hidden_(hidden), stories_(lengths.size(0)) {
     const int64_t* words = lengths.const_data_ptr<int64_t>();
     for (int64_t b = 0; b < stories_; ++b) {
@@ -183,12 +183,13 @@ class Controller {
   // The states before the words from `first` to `last`, which belong to one piece.
   void replay(const Kept& kept, int64_t first, int64_t last, const Tensor& states) const {
     at::parallel_for(0, active_[first], 1, [&](int64_t begin, int64_t end) {
+      typename Memory::Scratch room(memory_);
       for (int64_t b = begin; b < end; ++b) {
         std::copy_n(row(kept.states, first / PIECE, b), memory_.state_size, row(states, 0, b));
         for (int64_t t = first; t < last && b < active_[t + 1]; ++t) {
           memory_.replay(row(kept.interfaces, t, b), row(kept.traces, t, b),
                          row(kept.traces, t + 1, b), row(states, t - first, b),
-                         row(states, t - first + 1, b));
+                         row(states, t - first + 1, b), room);
         }
       }
     });

@@ -23,12 +23,12 @@ class Dnc {
   const bool links, deallocate;
   const int64_t interface_size, trace_size, state_size, adjoint_size;
 
-  Dnc(int64_t heads, int64_t locations, int64_t size, bool links, bool deallocate)
+  Dnc(int64_t heads, int64_t locations, int64_t size, at::IntArrayRef settings)
       : heads(heads),
         n(locations),
         size(size),
-        links(links),
-        deallocate(deallocate),
+        links(settings[0]),
+        deallocate(settings[1]),
         interface_size(heads * size + 3 * size + 2 * heads + 3 + (links ? 3 * heads : 0)),
         trace_size(n * (5 + heads + 2 * (heads + 1))),
         state_size(n * size + (links ? n * n : 0)),
@@ -100,13 +100,9 @@ class Dnc {
 
   // The gradient of the parts in their ranges becomes that of the interface vector.
   void activate_backward(const T* xi, T* g) const {
-    // d oneplus(x) / dx = sigmoid(x) = 1 - e^(1 - oneplus(x))
-    for (int64_t i = strengths_at(); i < gates_at(); ++i) g[i] *= -std::expm1(1 - xi[i]);
-    for (int64_t i = gates_at(); i < modes_at(); ++i) g[i] *= xi[i] * (1 - xi[i]);
-    for (int64_t i = modes_at(); i < interface_size; i += 3) {
-      const T mean = dot(xi + i, g + i, 3);
-      for (int64_t m = i; m < i + 3; ++m) g[m] = xi[m] * (g[m] - mean);
-    }
+    strengths_backward(xi + strengths_at(), heads + 1, g + strengths_at());
+    gates_backward(xi + gates_at(), size + heads + 2, g + gates_at());
+    if (links) modes_backward(xi + modes_at(), heads, g + modes_at());
   }
 
   // Room for one story at a time.
@@ -165,14 +161,13 @@ class Dnc {
   }
 
   // The state after a word from that before it, when the trace is known.
-  void replay(const T* interface, const T* trace_before, const T* trace, const T* state,
-              T* after) const {
+  void replay(const T* interface, const T* trace_before, const T* trace, const T* state, T* after,
+              Scratch& room) const {
     const Interface<const T*> xi(interface, *this);
     const Trace<const T*> before(trace_before, *this), now(trace, *this);
-    std::vector<T> kept(deallocate ? n : 0);
-    if (deallocate) retention(xi, before, kept.data());
+    if (deallocate) retention(xi, before, room.kept.data());
     std::copy_n(state, n * size, after);
-    write(xi, now.write, kept.data(), after);
+    write(xi, now.write, room.kept.data(), after);
     if (links)
       for (int64_t i = 0; i < n; ++i) {
         const int64_t at = n * size + i * n;

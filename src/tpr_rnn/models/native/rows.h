@@ -37,6 +37,28 @@ inline void softmax(T* x, int64_t size) {
   for (int64_t i = 0; i < size; ++i) x[i] *= scale;
 }
 
+// From the gradients of parts of an interface vector in their ranges to those of what they were.
+
+// d oneplus(x) / dx = sigmoid(x) = 1 - e^(1 - oneplus(x))
+template <typename T>
+inline void strengths_backward(const T* x, int64_t size, T* g) {
+  for (int64_t i = 0; i < size; ++i) g[i] *= -std::expm1(1 - x[i]);
+}
+
+template <typename T>
+inline void gates_backward(const T* x, int64_t size, T* g) {
+  for (int64_t i = 0; i < size; ++i) g[i] *= x[i] * (1 - x[i]);
+}
+
+// A softmax over the three modes of each head.
+template <typename T>
+inline void modes_backward(const T* x, int64_t heads, T* g) {
+  for (int64_t head = 0; head < heads; ++head, x += 3, g += 3) {
+    const T mean = dot(x, g, 3);
+    for (int64_t mode = 0; mode < 3; ++mode) g[mode] = x[mode] * (g[mode] - mean);
+  }
+}
+
 // Squared lengths of locations and keys get this added: a new memory is empty.
 constexpr double EPSILON = 1e-6;
 
