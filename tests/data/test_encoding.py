@@ -4,9 +4,11 @@ import torch
 
 from tpr_rnn.data.batches import (
     bucketed_batches,
+    count_stories,
     epoch_order,
     evaluation_batches,
     make_batch,
+    story_batches,
     task_shares,
 )
 from tpr_rnn.data.encoding import (
@@ -213,6 +215,16 @@ def test_bucketed_batches_hold_stories_of_similar_length_in_random_order() -> No
     assert padding(bucketed) < 0.1
     longest = [data.length[batch].max() for batch in bucketed]
     assert longest != sorted(longest)
+
+
+def test_batches_of_stories_have_so_many_with_all_their_questions() -> None:
+    data = many_lengths()
+    assert count_stories(data) == 300
+    batches = story_batches(data, 3, 0, stories=7)
+    assert [len(set(data.start[batch].tolist())) for batch in batches] == [7] * 42 + [6]
+    assert sorted(np.concatenate(batches)) == list(range(len(data)))
+    order = epoch_order(data, 3, 0)
+    assert np.concatenate(batches).tolist() == order.tolist()
 
 
 def test_bucketed_batches_depend_on_seed_and_epoch_alone() -> None:

@@ -222,10 +222,8 @@ def test_with_all_locations_it_is_dense() -> None:
         torch.testing.assert_close(state.precedence, precedence)
         torch.testing.assert_close(state.next, link)
         torch.testing.assert_close(state.previous, link.mT)
-        state = state._replace(
-            accessed=torch.arange(n).double().unsqueeze(0)
-            + n * (torch.arange(n).unsqueeze(0) <= place)
-        )
+        written = torch.arange(n).unsqueeze(0) <= place
+        state = state._replace(accessed=written.double())  # the next one is the oldest
 
 
 def test_senseless_settings_are_refused() -> None:

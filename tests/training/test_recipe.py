@@ -19,6 +19,9 @@ from tpr_rnn.training.recipe import Recipe
         ({"clip_value": -1.0}, "clip_value must be over 0"),
         ({"clip_norm_each": 0.0}, "clip_norm_each must be over 0"),
         ({"halve_lr_every": 0}, "halve_lr_every must be 1 or more, or none"),
+        ({"batch_stories": 0}, "batch_stories must be 1 or more, or none"),
+        ({"batch_stories": 1, "bucket_batches": 4}, "batch_stories and bucket_batches exclude"),
+        ({"batch_stories": 1, "error_weighted_share": 0.5}, "batch_stories and error_weighted"),
         ({"linear_start_epochs": -1}, "linear_start_epochs must be 0 or more"),
     ],
 )

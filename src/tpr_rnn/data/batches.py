@@ -158,6 +158,25 @@ def bucketed_batches(
     return [cut[number] for number in random.permutation(batches)]
 
 
+def story_batches(
+    data: Encoded, seed: int, epoch: int, stories: int
+) -> list[Int[np.ndarray, " _"]]:
+    """The questions of each batch of an epoch: so many stories in each, with all their questions.
+
+    Stories come in the order of `epoch_order`.
+    """
+    first, count = _shuffled(data, np.random.default_rng((seed, epoch)), None)
+    return [
+        _questions(first[begin : begin + stories], count[begin : begin + stories])
+        for begin in range(0, len(first), stories)
+    ]
+
+
+def count_stories(data: Encoded) -> int:
+    """How many stories there are, as they are read."""
+    return len(_stories(data)[0])
+
+
 def _shuffled(
     data: Encoded, random: np.random.Generator, shares: Mapping[str, float] | None
 ) -> Int[np.ndarray, "2 s"]:

@@ -13,6 +13,9 @@ class Recipe:
 
     batch_size: int = 128
     """Questions in a batch."""
+    batch_stories: int | None = None
+    """Stories in a batch, each with all its questions; `batch_size` then says about how many those
+    are, for whoever counts questions. None: batches are counted in questions."""
     bucket_batches: int | None = None
     """Bucketing: the stories of so many batches are sorted by their words before they are cut into
     batches, so that a batch holds whole stories of similar length. For models that pad; None:
@@ -123,11 +126,14 @@ class Recipe:
             )
         if self.attempts > 1 and self.start_decay_below is None:
             raise UserError("more attempts than one need start_decay_below, to know a failed one")
-        optional = ("bucket_batches", "halve_lr_every", "stop_after_zero_error", "patience")
-        for name in (*optional, "max_sentences"):
+        optional = ("batch_stories", "bucket_batches", "halve_lr_every", "stop_after_zero_error")
+        for name in (*optional, "patience", "max_sentences"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")
+        for name in ("bucket_batches", "error_weighted_share"):
+            if self.batch_stories and getattr(self, name):
+                raise UserError(f"batch_stories and {name} exclude each other; leave one out")
 
     def _check_optimizer(self) -> None:
         if self.optimizer not in OPTIMIZERS:

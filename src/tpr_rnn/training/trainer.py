@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from tpr_rnn.data.batches import (
     Batch,
     bucketed_batches,
+    count_stories,
     epoch_order,
     make_batch,
+    story_batches,
     task_shares,
 )
 from tpr_rnn.data.encoding import Encoded
@@ -56,7 +58,11 @@ class Trainer:
         self.config, self.recipe, self.seed = config, recipe, seed
         self.train, self.valid = train, valid
         self.device = device or torch.device("cpu")
-        self.steps_per_epoch = math.ceil(len(train) / recipe.batch_size)
+        self.steps_per_epoch = (
+            math.ceil(len(train) / recipe.batch_size)
+            if recipe.batch_stories is None
+            else math.ceil(count_stories(train) / recipe.batch_stories)
+        )
         self.schedule = Schedule(recipe, self.steps_per_epoch)
         self.policy = AttemptPolicy(recipe, self.schedule)
         self.progress = Progress()
@@ -221,6 +227,8 @@ class Trainer:
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
         """The questions of each batch of an epoch."""
         size, pool = self.recipe.batch_size, self.recipe.bucket_batches
+        if self.recipe.batch_stories is not None:
+            return story_batches(self.train, self.seed, epoch, self.recipe.batch_stories)
         if pool is not None:
             return bucketed_batches(
                 self.train, self.seed, epoch, batch_size=size, pool=pool, shares=self._shares()
