@@ -78,4 +78,8 @@ def test_the_word_level_model_has_the_same_report_under_its_name(runs, out) -> N
     best = rows_of(out / "word-level-single.csv")
     assert best["runs a task"]["word-level TPR-RNN (`word-single`) best"] == "3"
     assert rows_of(out / "word-level-all.csv")["word-level TPR-RNN (`word-all`)"]["runs"] == "2"
+    peers = rows_of(out / "word-level-peers.csv")
+    assert peers["SDNC (Rae 2016)"]["error mean"] == "6.4000"
+    ours = rows_of(out / "word-level-all.csv")["word-level TPR-RNN (`word-all`)"]
+    assert peers["word-level TPR-RNN (`word-all`)"]["best"] == ours["best"]
     assert text_of(out / "word-level.md").startswith("# The word-level TPR-RNN")

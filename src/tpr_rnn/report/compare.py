@@ -16,7 +16,12 @@ from tpr_rnn.report.numbers import (
     spread,
     two_places,
 )
-from tpr_rnn.report.published import PAPER_SINGLE, PUBLISHED_JOINT, PUBLISHED_SINGLE
+from tpr_rnn.report.published import (
+    JOINT,
+    PAPER_SINGLE,
+    PUBLISHED_JOINT,
+    PUBLISHED_SINGLE,
+)
 from tpr_rnn.report.records import Group, Record, group_records
 from tpr_rnn.report.section import (
     Figure,
@@ -24,6 +29,7 @@ from tpr_rnn.report.section import (
     counted,
     data_note,
     missing_note,
+    peers_table,
     substituted_note,
 )
 from tpr_rnn.report.single_task import SingleRuns
@@ -134,20 +140,15 @@ def _single_parts(name: str, runs: Sequence[SingleRuns], note: str) -> list[str 
 
 def _joint_parts(name: str, groups: Sequence[Group], note: str) -> list[str | Table | Figure]:
     rows: list[Sequence[Cell]] = []
+    ours: list[Sequence[Cell]] = []
     for group in groups:
         means = [mean_of_all(_errors(record)) for record in group.records]
         failures = [failed(_errors(record)) for record in group.records]
         best = min(group.records, key=lambda record: record.run.rank)
-        rows.append(
-            [
-                group.system,
-                str(len(group.records)),
-                spread(means),
-                mean_of_all(_errors(best)),
-                spread(failures),
-                *(PUBLISHED_JOINT.get(_kind(group)) or ("", "")),
-            ]
-        )
+        numbers: list[Cell] = [spread(means), mean_of_all(_errors(best)), spread(failures)]
+        published = PUBLISHED_JOINT.get(_kind(group)) or ("", "")
+        rows.append([group.system, str(len(group.records)), *numbers, *published])
+        ours.append([group.system, *numbers, "this report"])
     by_task: list[Sequence[Cell]] = [
         [task, *(spread(record.errors.get(task) for record in group.records) for group in groups)]
         for task in TASKS
@@ -180,6 +181,8 @@ def _joint_parts(name: str, groups: Sequence[Group], note: str) -> list[str | Ta
             note=note,
         ),
     ]
+    caption = "One model for all tasks: ours, and what is published, mean over tasks in %"
+    parts.append(peers_table(f"{name}-peers", caption, ours, JOINT, note))
     if curves:
         caption = (
             "Validation error of one model for all tasks against the questions that it was "
