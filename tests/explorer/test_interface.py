@@ -137,7 +137,8 @@ def test_unknown_words_come_with_known_ones(client) -> None:
             {"word": "kitchn", "nearest": ["kitchen"]},
             {"word": "who", "nearest": ["where"]},
             {"word": "<b>flew</b>", "nearest": []},
-        ]
+        ],
+        "new_words": [],
     }
 
 

@@ -8,7 +8,7 @@
 simulated; the tests compare them with the step-by-step memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -31,20 +31,25 @@ def trace(
     *,
     operations: Sequence[str] | None = None,
     top: int = 5,
+    kinds: Mapping[str, str] | None = None,
 ) -> Trace:
     """Follow a story, and a question about it, through a model's memory.
 
     Args:
-        reader: a trained model with its words; unknown words are an error that names them.
+        reader: a trained model with its words; unknown words take slots (`Reader.for_words`), or
+            are an error that names them.
         story: the sentences, in order; the last `reader.max_sentences` of them count.
         question: asked after the last sentence; None: only the story is followed.
         operations: use only these memory operations of the model's, to see what the others are
             good for; None: all that it was trained with.
         top: how many answers to give.
+        kinds: what new words are, where that is not to be told from their sentences.
     """
     if operations is not None:
         reader = reader.with_operations(operations)
-    reader.check([*story] if question is None else [*story, question])
+    said = [*story] if question is None else [*story, question]
+    reader = reader.for_words(said, kinds)
+    reader.check(said)
     texts = reader.as_read(story)
     steps = follow(reader, texts, None if question is None else reader.as_asked(question))
     if not steps.memory.change.isfinite().all():

@@ -33,6 +33,13 @@ def ask(
             help="Say why: what each step found in the memory, and which sentence stored it.",
         ),
     ] = False,
+    word: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="What a new word is: library=place, alice=name or lantern=thing; can be repeated.",
+        ),
+    ] = (),
     graph: Annotated[
         Path | None,
         Parameter(help="Draw the memory after the story into this file (.png, .svg or .pdf)."),
@@ -51,12 +58,13 @@ def ask(
     if question is not None:
         _check_question(question)
     sentences = [] if story is None else read_plain_story(story)
+    kinds = _kinds(word)
     reader = load_reader(run_directory(run))
     console = Console(to_stderr=json)
-    _check_words(reader, sentences, story)
+    _check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
     if question is None:
-        return _prompt(reader, sentences, explain, console)
-    answers = reader.answer(sentences, question)
+        return _prompt(reader, sentences, kinds, explain, console)
+    answers = reader.answer(sentences, question, kinds=kinds)
     if reader.max_sentences is not None and len(sentences) > reader.max_sentences:
         console.print(
             f"The story has {len(sentences)} sentences; the model reads the last "
@@ -64,6 +72,9 @@ def ask(
         )
     if not sentences and not explain:  # an explanation says it itself
         console.print("There is no story (--story FILE), so this is a guess.")
+    new = reader.for_words([*sentences, question], kinds).new_words
+    for each in new:
+        console.print(f"{each} (--word {each.word}=thing, say, if it is not)")
     _show_story(sentences, console)
     console.print(f"  {question}", style="bold")
     _show_answers(answers, console)
@@ -73,10 +84,12 @@ def ask(
         "question": question,
         "story": sentences,
     }
+    if new:
+        document["new_words"] = {each.word: each.kind for each in new}
     if explain or graph is not None:
         from tpr_rnn.analysis.trace import trace
 
-        found = trace(reader, sentences, question)
+        found = trace(reader, sentences, question, kinds=kinds)
         if explain:
             _show_explanation(found, console)
             document["trace"] = found.as_json()
@@ -134,13 +147,30 @@ def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> 
             raise UserError(f"{story}: sentence {number}: {error}") from error
 
 
-def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Console") -> int:
+def _kinds(given: tuple[str, ...]) -> dict[str, str]:
+    """What new words are, by word."""
+    kinds = {}
+    for each in given:
+        word, equals, kind = each.strip().partition("=")
+        if not equals:
+            raise UserError(f"a word and its kind are such as library=place, not {quoted(each)}")
+        kinds[word.lower()] = kind
+    return kinds
+
+
+def _prompt(
+    reader: "Reader",
+    sentences: list[str],
+    kinds: dict[str, str],
+    explain: bool,
+    console: "Console",
+) -> int:
     from tpr_rnn.data.babi.format import split_sentences
 
     console.print(
         "Type a story; a sentence that ends in ? is a question about it.\n"
         "Commands: story shows it, undo removes the last sentence, new starts over, words lists "
-        "the words that the model knows, quit ends."
+        "the words that the model knows, word library=place says what a new one is, quit ends."
     )
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (gives the prompt line editing)
@@ -167,23 +197,37 @@ def _prompt(reader: "Reader", sentences: list[str], explain: bool, console: "Con
                 _show_story(sentences, console)
             case "words":
                 console.print(", ".join(reader.vocabulary.words[1:]))
+            case new if new.startswith("word "):
+                try:
+                    kinds |= _kinds((new.removeprefix("word "),))
+                except UserError as error:
+                    console.print(str(error))
             case _:
                 for text in split_sentences(line):
-                    _take(text, reader, sentences, explain, console)
+                    _take(text, reader, sentences, kinds, explain, console)
 
 
 def _take(
-    text: str, reader: "Reader", sentences: list[str], explain: bool, console: "Console"
+    text: str,
+    reader: "Reader",
+    sentences: list[str],
+    kinds: dict[str, str],
+    explain: bool,
+    console: "Console",
 ) -> None:
     try:
+        before = reader.for_words(sentences, kinds).new_words
+        after = reader.for_words([*sentences, text], kinds)
+        for each in after.new_words[len(before) :]:
+            console.print(f"{each} (if it is not: word {each.word}=thing, say)")
         if text.endswith("?"):
-            _show_answers(reader.answer(sentences, text), console)
+            _show_answers(reader.answer(sentences, text, kinds=kinds), console)
             if explain:
                 from tpr_rnn.analysis.trace import trace
 
-                _show_explanation(trace(reader, sentences, text), console)
+                _show_explanation(trace(reader, sentences, text, kinds=kinds), console)
         else:
-            reader.check([text])
+            after.check([text])
             sentences.append(text)
     except UserError as error:
         console.print(str(error))

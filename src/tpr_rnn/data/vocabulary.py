@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tpr_rnn.errors import UserError, quoted
 
@@ -33,6 +33,13 @@ class Vocabulary:
     def __init__(self, words: Iterable[str]) -> None:
         self.words: tuple[str, ...] = (PADDING, *sorted(set(words) - {PADDING}))
         self._number = {word: number for number, word in enumerate(self.words)}
+
+    def renamed(self, names: Mapping[str, str]) -> "Vocabulary":
+        """The same words with the same numbers, some of them under another name."""
+        other = Vocabulary(())
+        other.words = tuple(names.get(word, word) for word in self.words)
+        other._number = {word: number for number, word in enumerate(other.words)}
+        return other
 
     def __len__(self) -> int:
         return len(self.words)

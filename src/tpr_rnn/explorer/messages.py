@@ -11,6 +11,8 @@ from tpr_rnn.memory import SPECS, Operation
 
 Sentence = Annotated[str, Field(min_length=1, max_length=limits.CHARACTERS)]
 Sentences = Annotated[list[Sentence], Field(max_length=limits.SENTENCES)]
+NounKind = Literal["name", "thing", "place"]
+Kinds = Annotated[dict[str, NounKind], Field(max_length=limits.SENTENCES)]
 OperationNames = Annotated[list[Operation], Field(min_length=1, max_length=len(SPECS))]
 
 
@@ -37,6 +39,8 @@ class AnswerRequest(Message):
     """Use only these operations of the memory; absent: all that the model was trained with."""
     top: int = Field(5, ge=1, le=limits.ANSWERS)
     """How many answers to return."""
+    kinds: Kinds = Field(default_factory=dict)
+    """What new words are, where their sentences do not tell it."""
 
 
 class AnswerResponse(Message):
@@ -55,6 +59,8 @@ class TraceRequest(Message):
     question: Sentence | None = None
     operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
+    kinds: Kinds = Field(default_factory=dict)
+    """What new words are, where their sentences do not tell it."""
 
 
 class TraceResponse(Message):
@@ -111,21 +117,34 @@ class CheckRequest(Message):
 
     story: Sentences
     question: Sentence | None = None
+    kinds: Kinds = Field(default_factory=dict)
+    """What new words are, where their sentences do not tell it."""
 
 
 class UnknownWord(Message):
-    """A word that the model has never seen."""
+    """A word that the model cannot read."""
 
     word: str
     nearest: tuple[str, ...]
     """Known words of similar spelling."""
 
 
+class NewWord(Message):
+    """A word that the model has never seen, and what it was taken for."""
+
+    word: str
+    kind: NounKind
+    like: str
+    """A known word of this kind."""
+
+
 class CheckResponse(Message):
-    """The words that the model has never seen."""
+    """The words that the model has never seen, in their order in the text."""
 
     unknown: tuple[UnknownWord, ...]
-    """In their order in the text."""
+    """Those that it cannot read."""
+    new_words: tuple[NewWord, ...]
+    """Those that it reads as names, things and places."""
 
 
 class QuestionsRequest(Message):

@@ -16,6 +16,7 @@ from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.errors import check_sizes
 from tpr_rnn.explorer.questions import FittingQuestions
 from tpr_rnn.memory import SPECS
+from tpr_rnn.models.new_words import EXAMPLES
 from tpr_rnn.models.reader import Answer, Reader
 
 OPERATIONS = messages.OperationsResponse(
@@ -75,11 +76,17 @@ class Service:
         reader = self.reader
         if asking.operations is not None:
             reader = reader.with_operations(asking.operations)
-        return reader.answer(asking.story, asking.question, asking.top)
+        return reader.answer(asking.story, asking.question, asking.top, kinds=asking.kinds)
 
     def trace(self, tracing: messages.TraceRequest) -> Trace:
         """Everything that happens in the memory."""
-        return trace(self.reader, tracing.story, tracing.question, operations=tracing.operations)
+        return trace(
+            self.reader,
+            tracing.story,
+            tracing.question,
+            operations=tracing.operations,
+            kinds=tracing.kinds,
+        )
 
     def generate(self, task: str, seed: int) -> messages.StoryResponse:
         """A story from the simulator."""
@@ -98,14 +105,19 @@ class Service:
     def check(self, checking: messages.CheckRequest) -> messages.CheckResponse:
         """The words that the model does not know, each with similar words that it knows."""
         texts = [*checking.story, checking.question or ""]
-        unknown = self.reader.vocabulary.unknown(word for text in texts for word in tokenize(text))
+        reader = self.reader.for_words(texts, checking.kinds)
+        unknown = reader.vocabulary.unknown(word for text in texts for word in tokenize(text))
         return messages.CheckResponse(
             unknown=tuple(
                 messages.UnknownWord(
                     word=word, nearest=self._nearest(word) if place < limits.CORRECTED else ()
                 )
                 for place, word in enumerate(unknown)
-            )
+            ),
+            new_words=tuple(
+                messages.NewWord(word=new.word, kind=new.kind, like=EXAMPLES[new.kind])
+                for new in reader.new_words
+            ),
         )
 
     def suggest(self, story: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
+from tpr_rnn.models.new_words import NewWord, new_words
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
     TPR_RNN,
@@ -46,18 +47,30 @@ class Reader:
     max_sentences: int | None = None
     """The last so many sentences of a story are read, as in the task with the most in training;
     None: all of them."""
+    new_words: tuple[NewWord, ...] = ()
+    """Words of the texts at hand that have taken a slot (`for_words`)."""
 
-    def answer(self, story: Sequence[str], question: str, top: int = 5) -> list[Answer]:
+    def answer(
+        self,
+        story: Sequence[str],
+        question: str,
+        top: int = 5,
+        *,
+        kinds: Mapping[str, str] | None = None,
+    ) -> list[Answer]:
         """The likeliest answers to a question about a story, best first.
 
         Args:
             story: the sentences, in order; the last `max_sentences` of them count.
-            question: the question; unknown words in either are an error that names them.
+            question: the question; unknown words in either take slots (`for_words`), or are an
+                error that names them.
             top: how many answers to give.
+            kinds: what new words are, where that is not to be told from their sentences.
         """
-        self.check([*story, question])
-        told = self.words(self.as_read(story))
-        asked = self.words([self.as_asked(question)])
+        reader = self.for_words([*story, question], kinds)
+        reader.check([*story, question])
+        told = reader.words(reader.as_read(story))
+        asked = reader.words([reader.as_asked(question)])
         group = StoryGroup.of_one(len(told), questions=1)
         # The answer is what we want to know; nobody looks at what stands in for it.
         answer = torch.tensor([UNKNOWN_ANSWER])
@@ -67,9 +80,28 @@ class Reader:
             y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
         best = y_hat.topk(min(top, len(self.vocabulary)))
         return [
-            Answer(self.vocabulary.words[number], probability)
+            Answer(reader.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
         ]
+
+    def for_words(self, texts: Sequence[str], kinds: Mapping[str, str] | None = None) -> "Reader":
+        """The same model, with slots for those words of some texts that it does not know.
+
+        Each new name, thing or place takes a slot of its kind (`new_words`), which from then on
+        goes by that word, in answers too. A model without slots stays as it is.
+
+        Args:
+            texts: sentences and questions.
+            kinds: what new words are ("name", "thing" or "place"), where somebody says so; for
+                others their sentences tell.
+        """
+        taken = new_words(texts, self.vocabulary, kinds or {})
+        names = {each.slot: each.word for each in taken}
+        return replace(
+            self,
+            vocabulary=self.vocabulary.renamed(names),
+            new_words=(*self.new_words, *taken),
+        )
 
     @property
     def memory_model(self) -> TPRRNN | WordLevel:

@@ -14,7 +14,7 @@ import { learnOperations, switchedOff, withNeeds } from "./operations.js";
 import { showPath } from "./path.js";
 import { createStory } from "./story.js";
 import { createTabs } from "./tabs.js";
-import { showUnknown } from "./words.js";
+import { newWords, showUnknown } from "./words.js";
 
 const PAUSE = 120; // milliseconds without a key before what was typed is read
 const PATIENCE = 1000; // the same before a word that may only be half written counts as unknown
@@ -29,9 +29,10 @@ const state = {
   at: null, // sentences read at the moment that is shown; null: all
   view: "memory",
   part: "e1",
+  kinds: {}, // what new words are, where somebody said so
   known: null, // the story of the simulator, or of a file, with its questions and true answers
 };
-const found = { traced: null, key: null, whole: null, unknown: [], fitting: [] };
+const found = { traced: null, key: null, whole: null, unknown: [], fresh: [], fitting: [] };
 const shelf = { stories: [], place: 0 }; // of a file
 let model;
 let show; // the parts of the page, by what they show
@@ -50,6 +51,7 @@ const told = () => state.sentences.filter((text) => text.trim());
 const wanted = () => ({
   story: told(),
   question: state.question.trim() || null,
+  kinds: state.kinds,
   operations: model.operations.filter((name) => !state.off.includes(name)),
 });
 const isStale = () => found.traced !== null && found.key !== JSON.stringify(wanted());
@@ -72,6 +74,9 @@ function render() {
   });
   const inStory = ({ word }) => state.sentences.some((text) => hasWord(text, word));
   showUnknown(byId("story-words"), found.unknown.filter(inStory), take);
+  byId("story-words").append(...newWords(found.fresh, (word, kind) => change({
+    kinds: { ...state.kinds, [word]: kind },
+  })));
   const inQuestion = (one) => hasWord(state.question, one.word) && !inStory(one);
   showUnknown(byId("question-words"), found.unknown.filter(inQuestion), take);
   showChips(chips(), ({ text, after }) => change({
@@ -152,11 +157,12 @@ async function read() {
   const { signal } = reading.stop;
   const ask = (address, body) => call(address, body, signal);
   try {
-    const { story, question } = wish;
-    const { unknown } = await ask("/api/check", { story, question });
+    const { story, question, kinds } = wish;
+    const { unknown, new_words: fresh } = await ask("/api/check", { story, question, kinds });
     if (unknown.some(isBegun)) await new Promise((done) => { setTimeout(done, PATIENCE); });
     if (signal.aborted) return;
     found.unknown = unknown;
+    found.fresh = fresh;
     if (!unknown.length) {
       await trace(ask, wish);
       found.key = key;
@@ -173,11 +179,11 @@ async function read() {
 /** Whether a known word starts like this one, so that the rest may still be typed. */
 const isBegun = ({ word }) => model.words.some((known) => known.startsWith(word));
 
-async function trace(ask, { story, question, operations }) {
+async function trace(ask, { story, question, kinds, operations }) {
   const ablated = operations.length < model.operations.length;
   const [traced, whole, { questions }] = await Promise.all([
-    ask("/api/trace", { story, question, operations }),
-    ablated && question ? ask("/api/answer", { story, question, top: 1 }) : null,
+    ask("/api/trace", { story, question, kinds, operations }),
+    ablated && question ? ask("/api/answer", { story, question, kinds, top: 1 }) : null,
     ask("/api/questions", { story }),
   ]);
   found.traced = traced;

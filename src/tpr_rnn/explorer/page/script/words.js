@@ -1,6 +1,19 @@
-// Words that the model has never seen, with those that it knows to click on.
+// Words that the model has never seen, with what to click on: known words, or other kinds.
 
 import { html } from "./dom.js";
+
+const KINDS = ["name", "thing", "place"];
+
+/** Say what new words were taken for; `onChoose(word, kind)` is called for another kind. */
+export function newWords(words, onChoose) {
+  return words.map(({ word, kind, like }) =>
+    html("p", {},
+      "New: ", html("b", {}, word), ` is read as a ${kind}, like ${like}. Is it a `,
+      ...KINDS.filter((other) => other !== kind).map((other) => html("button", {
+        type: "button", class: "chip", "aria-label": `Read ${word} as a ${other}`,
+        onclick: () => onChoose(word, other),
+      }, other)), "?"));
+}
 
 /** List unknown words; `onChoose(word, known)` is called for the one to take instead. */
 export function showUnknown(host, unknown, onChoose) {
