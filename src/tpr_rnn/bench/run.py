@@ -76,7 +76,7 @@ def measure_all(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
     if not quick:
         say("two runs side by side")
         record["side_by_side"] = _measure_side_by_side()
-        say("reading and encoding all 20 tasks")
+        say("reading and encoding all tasks")
         record["loading"] = _measure_loading()
     return record
 

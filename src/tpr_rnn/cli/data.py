@@ -39,8 +39,9 @@ def generate(
     """
     from tpr_rnn.data.babi.format import format_story
     from tpr_rnn.data.dataset import ALL, SPLITS
-    from tpr_rnn.data.simulator import StoryOptions, tell
+    from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, tell
     from tpr_rnn.data.simulator import generate as tell_stories
+    from tpr_rnn.data.simulator.wide import WIDE_TASKS
 
     options = StoryOptions(
         names=_words(names),
@@ -49,7 +50,7 @@ def generate(
         story_length=story_length,
         distractors=distractors,
     )
-    known = _file_names(kind)
+    known = WIDE_TASKS if kind == "wide" else TASK_TITLES
     if task not in (ALL, *known):
         raise UserError(
             f"there is no task {quoted(task)} of {kind} stories; there are {', '.join(known)}"
@@ -58,7 +59,7 @@ def generate(
     for each in tasks:
         tell(each, seed=seed, options=options)  # an impossible wish is refused before any file is
         for split in SPLITS:
-            path = out / f"{known[each]}_{split}.txt"
+            path = out / _file_name(kind, each, split)
             if path.exists():
                 raise UserError(f"{path}: exists already; choose another --out, or remove it")
     for each in tasks:
@@ -66,22 +67,19 @@ def generate(
         for split, stories in told.items():
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                path = out / f"{known[each]}_{split}.txt"
+                path = out / _file_name(kind, each, split)
                 path.write_text("".join(map(format_story, stories)), encoding="utf-8", newline="\n")
             except OSError as error:
                 raise UserError(f"{out}: cannot be written ({error.strerror})") from error
-        print(f"{out}: {', '.join(f'{known[each]}_{split}.txt' for split in SPLITS)}")
+        print(f"{out}: {', '.join(_file_name(kind, each, split) for split in SPLITS)}")
     return 0
 
 
-def _file_names(kind: str) -> dict[str, str]:
-    """How the files of each task begin."""
-    from tpr_rnn.data.simulator import TASK_TITLES
-    from tpr_rnn.data.simulator.wide import WIDE_TASKS
+def _file_name(kind: str, task: str, split: str) -> str:
+    """The file of a task: as bAbI has it, or by the name of the task, as your own files are."""
+    from tpr_rnn.data.babi.directory import file_name
 
-    if kind == "official":
-        return {task: f"qa{task}" for task in TASK_TITLES}
-    return {name: name for name in WIDE_TASKS}
+    return f"{task}_{split}.txt" if kind == "wide" else file_name(task, split)
 
 
 _NOTES = {
