@@ -12,9 +12,17 @@ from tpr_rnn.training.presets import DEFAULT
 
 SINGLE = ("single", "memn2n", "memn2n-large", "dmn", "entnet", "word-lstm")
 """A model for each task."""
-JOINT = ("all", "memn2n-all", "entnet-all", "word-lstm-all", "dnc-small-all")
+JOINT = (
+    "all",
+    "memn2n-all",
+    "entnet-all",
+    "word-lstm-all",
+    "dnc-all",
+    "dnc-small-all",
+    "sdnc-all",
+)
 """One model for all tasks."""
-NAMES = ("systematic", "memn2n-all", "entnet-all", "dnc-small-all")
+NAMES = ("systematic", "memn2n-all", "entnet-all", "sdnc-all")
 """New names: one model for the tasks of the paper's experiment."""
 
 
