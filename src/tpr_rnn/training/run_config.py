@@ -43,7 +43,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        if not self.task or set(self.task) & set("/\\\0"):
+        if not 1 <= len(self.task) <= 100 or set(self.task) & set("/\\\0"):  # it names a directory
             raise UserError(
                 f"the task is the name of one, such as 1 or all, not {quoted(self.task)}"
             )
