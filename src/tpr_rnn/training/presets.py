@@ -175,12 +175,14 @@ _ENTNET = Recipe(
     stop_after_zero_error=20,
 )
 
-# DMN+'s; the paper does not print its weight decay, which is that of a reproduction.
+# DMN+'s; the paper does not print its weight decay, which is that of a reproduction. Stories of
+# similar length come together, which nearly halves the steps of its GRUs.
 _DMN = Recipe(
     optimizer="adam",
     beta1=0.9,
     beta2=0.999,
     batch_size=128,
+    bucket_batches=16,
     sum_loss=True,
     epochs=256,
     learning_rate=0.001,
