@@ -1,3 +1,6 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -100,3 +103,17 @@ def test_what_is_no_noun_is_not_taken_for_one(reader: Reader, text: str) -> None
 def test_a_model_without_slots_knows_no_more_words_than_before() -> None:
     with pytest.raises(UserError, match=r"never seen the words 'alice'.* 'library'"):
         load_pretrained().answer(STORY[:1], "Where is Alice?")
+
+
+def test_what_the_story_never_mentions_is_named(reader: Reader) -> None:
+    assert reader.not_told(STORY, "Where is Mary?") == ["mary"]
+    assert reader.not_told(STORY, "Where is Carol?") == ["carol"]
+    assert reader.not_told(STORY, "Is Alice in the library?") == []
+
+
+def test_doubt_is_kept_with_the_model(reader: Reader, tmp_path: Path) -> None:
+    replace(reader, temperature=3.0).save(tmp_path / "model.safetensors")
+    doubting = Reader.load(tmp_path)
+    logits = torch.tensor([0.0, 3.0, 6.0])
+    assert torch.equal(doubting.probabilities(logits), (logits / 3).softmax(dim=0))
+    assert torch.equal(reader.probabilities(logits), logits.softmax(dim=0))

@@ -65,7 +65,7 @@ def trace_question(
 
 
 def _answers(reader: Reader, logits: Float[Tensor, " v"], top: int) -> tuple[Answer, ...]:
-    best = logits.softmax(dim=0).topk(min(top, len(logits)))
+    best = reader.probabilities(logits).topk(min(top, len(logits)))
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)
 
@@ -132,6 +132,6 @@ def _shares(
 
 def _likeliest(reader: Reader, logits: Float[Tensor, "t v"]) -> tuple[Answer, ...]:
     """The answer that each row gives."""
-    best = logits.softmax(dim=1).max(dim=1)
+    best = reader.probabilities(logits).max(dim=1)
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)

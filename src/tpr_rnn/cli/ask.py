@@ -78,11 +78,14 @@ def ask(
     _show_story(sentences, console)
     console.print(f"  {question}", style="bold")
     _show_answers(answers, console)
+    absent = reader.not_told(sentences, question, kinds)
+    _say_what_is_absent(absent, console)
     document: dict[str, Any] = {
         "answer": answers[0].word,
         "answers": [answer._asdict() for answer in answers],
         "question": question,
         "story": sentences,
+        "not_told": absent,
     }
     if new:
         document["new_words"] = {each.word: each.kind for each in new}
@@ -119,6 +122,12 @@ def _show_answers(answers: "list[Answer]", console: "Console") -> None:
     for answer in answers:
         bar = "█" * round(30 * answer.probability)
         console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}")
+
+
+def _say_what_is_absent(words: list[str], console: "Console") -> None:
+    """Name whatever a question is about that the story never mentions."""
+    if words:
+        console.print(f"The story does not mention {', '.join(words)}.")
 
 
 def _check_question(text: str) -> None:
@@ -222,6 +231,7 @@ def _take(
             console.print(f"{each} (if it is not: word {each.word}=thing, say)")
         if text.endswith("?"):
             _show_answers(reader.answer(sentences, text, kinds=kinds), console)
+            _say_what_is_absent(reader.not_told(sentences, text, kinds), console)
             if explain:
                 from tpr_rnn.analysis.trace import trace
 

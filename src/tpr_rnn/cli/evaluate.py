@@ -120,7 +120,8 @@ def evaluate(
         console.print(wide_table(suite))
         console.print(
             f"{suite.unknown_found:.2f} % of the questions that nothing told answers get unknown, "
-            f"and {suite.unknown_wrongly:.2f} % of all others."
+            f"and {suite.unknown_wrongly:.2f} % of all others. How sure the model is differs by "
+            f"{suite.calibration_error:.2f} points from how often it is right."
         )
         if own and there.finished:
             there.write_record(_with_wide(there.record(), suite))

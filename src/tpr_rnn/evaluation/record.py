@@ -112,6 +112,17 @@ class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
     command: str
 
 
+class Calibration(_Part, frozen=True, kw_only=True):
+    """How sure the model is, and how sure it should be (evaluation/calibration.py)."""
+
+    temperature: Annotated[float, Meta(ge=1)]
+    """What its scores are divided by; chosen on the validation questions."""
+    error_before: Percent
+    """The expected calibration error on these questions at a temperature of 1."""
+    error: Percent
+    """The same at this temperature."""
+
+
 class WideKind(_Part, frozen=True, kw_only=True):
     """How a kind of wide questions fared."""
 
@@ -127,6 +138,8 @@ class WideErrors(_Part, frozen=True, kw_only=True):
     per_kind: dict[str, WideKind]
     unknown_found: Percent
     """Of the questions that nothing told answers, those that get `unknown`."""
+    calibration_error: Percent
+    """The expected calibration error over all of them."""
     unknown_wrongly: Percent
     """Of all others, those that get `unknown` too."""
 
@@ -200,6 +213,8 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """On the clock."""
     cpu_seconds: Seconds
     """Of the processor."""
+    calibration: Calibration | None = None
+    """None: a run that is older than it."""
     wide: WideSuite | None = None
     """None: not asked for."""
     curve: list[CurvePoint] = msgspec.field(default_factory=list)

@@ -61,11 +61,14 @@ class Answered(NamedTuple):
 
 
 @torch.no_grad()
-def answered(model: nn.Module, data: Encoded) -> Answered:
-    """Ask a model all questions of a data set, on the CPU."""
+def answered(model: nn.Module, data: Encoded, device: torch.device | None = None) -> Answered:
+    """Ask a model all questions of a data set."""
     training = model.training
     model.eval()
-    found = [(model(batch), batch.answer, batch.task) for batch in evaluation_batches(data)]
+    found = [
+        (model(batch.to(device or torch.device("cpu"))).cpu(), batch.answer, batch.task)
+        for batch in evaluation_batches(data)
+    ]
     model.train(training)
     return Answered(*(torch.cat(part) for part in zip(*found, strict=True)))
 

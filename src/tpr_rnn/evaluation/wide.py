@@ -3,6 +3,7 @@
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, encode
 from tpr_rnn.data.simulator.wide.suite import suite
 from tpr_rnn.data.simulator.wide.words import UNKNOWN
+from tpr_rnn.evaluation.calibration import calibration_error
 from tpr_rnn.evaluation.record import WideErrors, WideKind
 from tpr_rnn.evaluation.scoring import answered, percent
 from tpr_rnn.models.reader import Reader
@@ -29,6 +30,7 @@ def wide_errors(reader: Reader) -> WideErrors:
     return WideErrors(
         error=percent(sum(each.error for each in per_kind.values()) / len(per_kind)),
         per_kind=per_kind,
+        calibration_error=percent(calibration_error(logits, answer, reader.temperature)),
         unknown_found=percent(100 * float(says_unknown[unanswerable].float().mean())),
         unknown_wrongly=percent(100 * float(says_unknown[~unanswerable].float().mean())),
     )

@@ -83,6 +83,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
         return messages.AnswerResponse(
             answer=found[0].word,
             answers=tuple(Answer(*guess) for guess in found),
+            not_told=service.not_told(asking),
         )
 
     @app.post("/api/trace", response_model=messages.TraceResponse)
@@ -91,7 +92,8 @@ def _add_api(app: FastAPI, service: Service) -> None:
 
         def traced() -> bytes:
             found = service.trace(tracing)
-            words = _WORDS.dump_python(in_words(found), mode="json")
+            not_told = service.not_told(tracing)
+            words = _WORDS.dump_python({**in_words(found), "not_told": not_told}, mode="json")
             # Not by the response's own class: validating each number again is slow.
             return json.dumps({"trace": found.as_json(), **words}).encode()
 

@@ -50,6 +50,8 @@ class AnswerResponse(Message):
     """The most likely one."""
     answers: tuple[Answer, ...]
     """Most likely first."""
+    not_told: tuple[str, ...]
+    """People, things and places of the question that the story never mentions."""
 
 
 class TraceRequest(Message):
@@ -72,6 +74,8 @@ class TraceResponse(Message):
     """A name for each node of the trace."""
     why: Reasons | None
     """The reasons for the answer, in words; null without a question."""
+    not_told: tuple[str, ...]
+    """People, things and places of the question that the story never mentions."""
 
 
 class KnownQuestion(Message):

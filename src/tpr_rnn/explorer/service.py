@@ -88,6 +88,10 @@ class Service:
             kinds=tracing.kinds,
         )
 
+    def not_told(self, asking: messages.AnswerRequest | messages.TraceRequest) -> tuple[str, ...]:
+        """Whatever the question is about that the story never mentions."""
+        return tuple(self.reader.not_told(asking.story, asking.question or "", asking.kinds))
+
     def generate(self, task: str, seed: int) -> messages.StoryResponse:
         """A story from the simulator."""
         story = _known(tell(task, seed=seed))

@@ -153,3 +153,8 @@ def _known_places() -> dict[Around, Counter[Kind]]:
                 asked = places.setdefault(_around(sentence, position), Counter())
                 asked[_KIND_OF[word]] += 1
     return places
+
+
+def is_noun(word: str) -> bool:
+    """Whether a known word is the name of a person, a thing or a place."""
+    return word in _KIND_OF

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from msgspec import Meta, Struct
 from torch import Tensor
 
@@ -19,7 +19,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
-from tpr_rnn.models.new_words import NewWord, new_words
+from tpr_rnn.models.new_words import NewWord, is_noun, new_words
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
     TPR_RNN,
@@ -47,6 +47,9 @@ class Reader:
     max_sentences: int | None = None
     """The last so many sentences of a story are read, as in the task with the most in training;
     None: all of them."""
+    temperature: float = 1.0
+    """The model's scores are divided by this before they become probabilities, so that it is as
+    sure as it is right (evaluation/calibration.py)."""
     new_words: tuple[NewWord, ...] = ()
     """Words of the texts at hand that have taken a slot (`for_words`)."""
 
@@ -77,11 +80,27 @@ class Reader:
         batch = Batch(told, asked, (group,), answer, task=torch.tensor([0]))
         self.model.eval()
         with torch.no_grad():
-            y_hat = self.model(batch).softmax(dim=1)[0]  # eq. 20
+            y_hat = self.probabilities(self.model(batch))[0]
         best = y_hat.topk(min(top, len(self.vocabulary)))
         return [
             Answer(reader.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
+        ]
+
+    def probabilities(self, logits: Float[Tensor, "*n v"]) -> Float[Tensor, "*n v"]:
+        """How likely each word is (eq. 20), at the temperature that was chosen."""
+        return (logits / self.temperature).softmax(dim=-1)
+
+    def not_told(
+        self, story: Sequence[str], question: str, kinds: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The people, things and places of a question that the story never mentions."""
+        told = {word for text in story for word in tokenize(text)}
+        new = {each.word for each in self.for_words([*story, question], kinds).new_words}
+        return [
+            word
+            for word in dict.fromkeys(tokenize(question))
+            if word not in told and (is_noun(word) or word in new)
         ]
 
     def for_words(self, texts: Sequence[str], kinds: Mapping[str, str] | None = None) -> "Reader":
@@ -183,6 +202,7 @@ class Reader:
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
             "max_sentences": self.max_sentences,
+            "temperature": self.temperature,
         }
         write_tensors(path, self.model.state_dict(), description)
 
@@ -205,7 +225,9 @@ class Reader:
             model.load_state_dict(tensors)
             if len(vocabulary) != model.config.vocabulary_size:
                 raise ValueError("the vocabulary is of another size than the model")
-            return Reader(model.eval(), vocabulary, description.max_sentences)
+            return Reader(
+                model.eval(), vocabulary, description.max_sentences, description.temperature
+            )
         except (UserError, LookupError, RuntimeError, TypeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise UserError(f"{path}: not a model of tpr-rnn ({reason})") from error
@@ -218,6 +240,7 @@ class _Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     config: dict[str, Any]
     vocabulary: list[str]
     max_sentences: Annotated[int, Meta(ge=1)] | None
+    temperature: Annotated[float, Meta(ge=1)] = 1.0
 
 
 _NEW_NAMES = {

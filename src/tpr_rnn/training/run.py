@@ -5,20 +5,22 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
 import torch
+from msgspec import structs
 
 from tpr_rnn.data.corpus import TRAINING, load_corpus
 from tpr_rnn.data.dataset import ALL, SPLITS, Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.registry import find_mixture
 from tpr_rnn.errors import UserError
+from tpr_rnn.evaluation.calibration import calibration_error, fit_temperature
 from tpr_rnn.evaluation.provenance import source, versions
-from tpr_rnn.evaluation.record import RunRecord, Settings, ValidErrors
-from tpr_rnn.evaluation.scoring import Scores, percent, score, task_errors
+from tpr_rnn.evaluation.record import Calibration, RunRecord, Settings, ValidErrors
+from tpr_rnn.evaluation.scoring import Scores, answered, percent, score, task_errors
 from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.reader import Reader
@@ -137,10 +139,18 @@ class Run:
     def finish(self) -> RunRecord:
         """Score the best model on the validation questions and write the record."""
         self.trainer.use_best()
-        self._reader().save(self.directory.model)
+        model, data = self.trainer.model, self.data["valid"]
         with _tiny_is_zero():
-            valid = score(self.trainer.model, self.data["valid"], self.device)
-        record = self._record(valid)
+            valid = score(model, data, self.device)
+            logits, answer, _ = answered(model, data, self.device)
+        temperature = fit_temperature(logits, answer)
+        replace(self._reader(), temperature=temperature).save(self.directory.model)
+        calibration = Calibration(
+            temperature=temperature,
+            error_before=percent(calibration_error(logits, answer)),
+            error=percent(calibration_error(logits, answer, temperature)),
+        )
+        record = structs.replace(self._record(valid), calibration=calibration)
         self.directory.finish(record)
         return record
 

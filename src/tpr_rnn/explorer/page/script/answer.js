@@ -22,8 +22,8 @@ export function createSwitches(used, onSwitch) {
   };
 }
 
-/** Show the answers to a question; `truth` and `whole` (the answer of the whole memory) may be null. */
-export function showAnswer(asked, truth, whole, off) {
+/** Show the answers to a question, and what of it the story does not mention; `truth` and `whole` (the answer of the whole memory) may be null. */
+export function showAnswer(asked, absent, truth, whole, off) {
   const verdict = byId("verdict");
   if (!asked) {
     verdict.replaceChildren("Ask a question about the story.");
@@ -33,6 +33,9 @@ export function showAnswer(asked, truth, whole, off) {
   }
   const [best] = asked.answers;
   verdict.replaceChildren(html("strong", {}, best.word), ` ${probability(best.probability)} `);
+  if (absent.length) {
+    verdict.append(html("span", {}, `(the story does not mention ${absent.join(", ")}) `));
+  }
   if (truth !== null) {
     const right = truth === best.word;
     verdict.append(html("span", { class: right ? "truth right" : "truth wrong" },

@@ -88,7 +88,7 @@ function render() {
   document.body.classList.toggle("stale", isStale());
   if (!found.traced) return;
   const asked = found.traced.trace.question;
-  if (!isStale()) showAnswer(asked, asked && truth(), found.whole, state.off);
+  if (!isStale()) showAnswer(asked, found.traced.not_told, asked && truth(), found.whole, state.off);
   annotate();
   show.memory(found.traced, moment());
   showPath(found.traced, (count) => { change({ view: "memory" }); watch(count); });
