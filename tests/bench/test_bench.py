@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tpr_rnn.bench import layer as bench_layer
-from tpr_rnn.bench import measure
+from tpr_rnn.bench import measure, systems
 from tpr_rnn.bench import run as bench_run
 from tpr_rnn.bench.cases import single_task, story_for_each_question
 from tpr_rnn.bench.measure import milliseconds, peak_bytes
@@ -14,7 +14,9 @@ from tpr_rnn.bench.picture import draw_growth
 from tpr_rnn.bench.released import released_memory, without_sharing
 from tpr_rnn.memory import Associations, densify, sequential
 from tpr_rnn.models import TPRRNN
+from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.nn import TPRMemory
+from tpr_rnn.training.presets import PRESETS
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,18 @@ def test_the_step_by_step_layer_is_the_layer() -> None:
     expected, after = layer(x)
     torch.testing.assert_close(y, expected)
     torch.testing.assert_close(state, after.tensor.flatten(0, 1))
+
+
+@pytest.mark.parametrize("work", systems.WORKS)
+def test_every_system_is_measured_on_everything(work) -> None:
+    presets = list(systems.presets_for(work))
+    assert {PRESETS[name].architecture for name in presets} == set(ARCHITECTURES)
+    assert ("single" in presets) == (work != "all-tasks")
+
+
+def test_the_rate_counts_questions_of_steps_alone(monkeypatch) -> None:
+    monkeypatch.setattr(systems, "WORKS", {"task-1": ["1"]})
+    monkeypatch.setattr(systems, "presets_for", lambda work: ["lstm", "dnc-small-all"])
+    record = systems.measure_systems(quick=True, say=lambda text: None)["systems"]
+    assert [each["system"] for each in record] == ["LSTM", "DNC"]
+    assert all(each["questions_per_second"] > 0 for each in record)

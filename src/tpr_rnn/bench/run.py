@@ -17,6 +17,7 @@ from tpr_rnn.bench.cases import Case, all_tasks, single_task, story_for_each_que
 from tpr_rnn.bench.layer import measure_layer
 from tpr_rnn.bench.measure import milliseconds, peak_bytes, peak_gflops
 from tpr_rnn.bench.released import ReleasedStep, without_sharing
+from tpr_rnn.bench.systems import measure_systems
 from tpr_rnn.data.babi.directory import file_name
 from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.batches import Batch, evaluation_batches
@@ -85,6 +86,12 @@ def measure_layer_alone(quick: bool, say: Callable[[str], None]) -> dict[str, An
     """Measure the layer (see `bench.layer`)."""
     head = _head(f"tpr-rnn bench --layer{' --quick' if quick else ''}")
     return head | measure_layer(quick, say)
+
+
+def measure_systems_alone(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure every system of the registry (see `bench.systems`)."""
+    head = _head(f"tpr-rnn bench --systems{' --quick' if quick else ''}")
+    return head | measure_systems(quick, say)
 
 
 def _head(command: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import JsonOption, print_json
+from tpr_rnn.errors import UserError
 from tpr_rnn.files import make_directory
 
 
@@ -21,9 +22,13 @@ def bench(
         bool,
         Parameter(negative="", help="Measure the layer, TPRMemory, instead; see docs/layer.md."),
     ] = False,
+    systems: Annotated[
+        bool,
+        Parameter(negative="", help="Measure every system instead, by its presets."),
+    ] = False,
     out: Annotated[
         Path | None,
-        Parameter(help="Directory for bench.json (or layer.json) and a picture of the growth."),
+        Parameter(help="Directory for bench.json (or layer.json, systems.json) and pictures."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
@@ -31,7 +36,7 @@ def bench(
     # The profiler, which measures memory, would log a lot.
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from tpr_rnn.bench.run import measure_all, measure_layer_alone
+    from tpr_rnn.bench.run import measure_all, measure_layer_alone, measure_systems_alone
     from tpr_rnn.cli.console import Console
 
     console = Console(to_stderr=json)
@@ -39,18 +44,35 @@ def bench(
         from tpr_rnn.bench.picture import draw_growth
 
         make_directory(out)
-    measure, show = (measure_layer_alone, _show_layer) if layer else (measure_all, _show)
+    if layer and systems:
+        raise UserError("--layer and --systems are two measurements; choose one")
+    measure, show, name = measure_all, _show, "bench.json"
+    if layer:
+        measure, show, name = measure_layer_alone, _show_layer, "layer.json"
+    if systems:
+        measure, show, name = measure_systems_alone, _show_systems, "systems.json"
     record = measure(quick, say=lambda text: console.print(f"measuring: {text}", style="dim"))
     show(record, console)
     if out is not None:
-        name = "layer.json" if layer else "bench.json"
         (out / name).write_text(json_format.dumps(record, indent=2) + "\n", "utf-8")
-        if not layer:
+        if "growth" in record:
             draw_growth(record["growth"], out)
-        console.print(f"Saved in {out}: {name}{'' if layer else ', growth.png'}")
+        console.print(f"Saved in {out}: {name}{', growth.png' if 'growth' in record else ''}")
     if json:
         print_json(record)
     return 0
+
+
+def _show_systems(record: dict[str, Any], console: Any) -> None:
+    from rich.table import Table
+
+    table = Table("system", "preset", "work", title="full training steps on one thread")
+    for heading in ("parameters", "questions a second"):
+        table.add_column(heading, justify="right")
+    for each in record["systems"]:
+        numbers = f"{each['parameters']:,}", f"{each['questions_per_second']:,.0f}"
+        table.add_row(each["system"], each["preset"], each["work"], *numbers)
+    console.print(table)
 
 
 def _show(record: dict[str, Any], console: Any) -> None:
