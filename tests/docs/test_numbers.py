@@ -382,7 +382,7 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text("utf-8")
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     text = re.sub(r"^    .*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"\]\([^)]*\)|\]\[\w+\]", "]", text)
     text = re.sub(r"^\[\w+\]: .*$", "", text, flags=re.MULTILINE)
     return " ".join(text.split())
 
