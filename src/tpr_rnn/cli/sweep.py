@@ -35,7 +35,7 @@ def sweep(
         str,
         Parameter(
             help="single-task, ablation, all-tasks, recipe-ablation, random-names, systematic, "
-            "systematic-valid, word-level or compare."
+            "systematic-valid, word-level, compare or layer."
         ),
     ],
     *,
@@ -152,10 +152,10 @@ def sweep(
 def _parse_tasks(text: str, name: str) -> tuple[str, ...]:
     from tpr_rnn.data.registry import is_one
 
-    if name not in ("single-task", "ablation", "word-level", "compare"):
+    if name not in ("single-task", "ablation", "word-level", "compare", "layer"):
         raise UserError(f"{name} is one model of several tasks; leave out --tasks")
     parts = [part.strip() for part in text.split(",")]
-    if len(set(parts)) < len(parts) or not all(map(is_one, parts)):
+    if len(set(parts)) < len(parts) or not all(name == "layer" or is_one(part) for part in parts):
         raise UserError(f"--tasks takes different tasks, such as 1,19, not {quoted(text)}")
     return tuple(parts)
 

@@ -83,7 +83,7 @@ class DataSet:
 
     name: str
     example: str
-    """The name of a training file, for messages."""
+    """The name of a training file, for messages; none if there are no files at all."""
     find: Callable[[Path], Files]
     """The files in a directory; none where it holds another data set."""
     read: Callable[[Path], list[Story]]

@@ -5,12 +5,14 @@ from pathlib import Path
 from tpr_rnn.data.babi.dataset import BABI
 from tpr_rnn.data.dataset import ALL, DataSet, Files, Mixture
 from tpr_rnn.data.own import OWN
+from tpr_rnn.data.recall import RECALL
 from tpr_rnn.errors import UserError
 from tpr_rnn.files import check_directory
 
 DATA_SETS = (
     BABI,
     OWN,
+    RECALL,
 )
 """A directory belongs to the first one that finds files in it."""
 
@@ -42,7 +44,7 @@ def is_one(task: str) -> bool:
 
 
 def _examples() -> str:
-    return " or ".join(data_set.example for data_set in DATA_SETS)
+    return " or ".join(data_set.example for data_set in DATA_SETS if data_set.example)
 
 
 def _check_names(files: Files) -> None:

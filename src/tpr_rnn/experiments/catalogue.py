@@ -9,6 +9,7 @@ from tpr_rnn.experiments.ablation import ablation
 from tpr_rnn.experiments.all_tasks import all_tasks
 from tpr_rnn.experiments.compare import compare
 from tpr_rnn.experiments.grid import Job, Request
+from tpr_rnn.experiments.layer import layer
 from tpr_rnn.experiments.random_names import random_names
 from tpr_rnn.experiments.recipe_ablation import recipe_ablation
 from tpr_rnn.experiments.single_task import single_task
@@ -26,6 +27,7 @@ EXPERIMENTS: Mapping[str, Callable[[Request], list[Job]]] = MappingProxyType(
         "systematic": systematic,
         "systematic-valid": systematic_valid,
         "word-level": word_level,
+        "layer": layer,
     }
 )
 

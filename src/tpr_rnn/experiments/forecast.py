@@ -23,7 +23,7 @@ def typical(task: str) -> float:
         return sum(known.values())
     mixture = find_mixture(task)
     average = mean(known.values())
-    return sum(known.get(each, average) for each in (mixture.tasks if mixture else [task]))
+    return sum(known.get(each, average) for each in ((mixture and mixture.tasks) or [task]))
 
 
 class Forecast:

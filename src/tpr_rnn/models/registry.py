@@ -10,6 +10,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.models.dmn import DMN, DMNConfig
 from tpr_rnn.models.dnc import DNC, DNCConfig
 from tpr_rnn.models.entnet import EntNet, EntNetConfig
+from tpr_rnn.models.layer_reader import LayerReader, LayerReaderConfig
 from tpr_rnn.models.lstm import LSTMReader, LSTMReaderConfig, WordLSTM, WordLSTMConfig
 from tpr_rnn.models.memn2n import MemN2N, MemN2NConfig
 from tpr_rnn.models.model import Model, ModelConfig
@@ -40,6 +41,7 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
         "memn2n": Architecture("MemN2N", MemN2NConfig, MemN2N),
         "word-level": Architecture("word-level TPR-RNN", WordLevelConfig, WordLevel),
         "word-lstm": Architecture("LSTM over words", WordLSTMConfig, WordLSTM),
+        "layer": Architecture("small model around a layer", LayerReaderConfig, LayerReader),
         "dnc": Architecture("DNC", DNCConfig, DNC),
         "sdnc": Architecture("SDNC", SDNCConfig, SDNC),
     }

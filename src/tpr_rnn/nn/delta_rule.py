@@ -9,7 +9,7 @@ solve, as in `memory.parallel`; S carries on from chunk to chunk.
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from tpr_rnn.memory import unit
@@ -32,13 +32,19 @@ class DeltaRule(nn.Module):
         self.output = nn.Linear(heads * value_size, output_size)
 
     def forward(
-        self, x: Float[Tensor, "b t i"], state: Float[Tensor, "b m c f"] | None = None
+        self,
+        x: Float[Tensor, "b t i"],
+        state: Float[Tensor, "b m c f"] | None = None,
+        *,
+        write_mask: Bool[Tensor, "b t"] | None = None,
     ) -> tuple[Float[Tensor, "b t o"], Float[Tensor, "b m c f"]]:
         """What each step has read, and the matrices after the last step; c is the axis of keys."""
         batch, time, _ = x.shape
         parts = self.parts(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
         q, k, v, strength = parts.split(self.sizes, dim=3)
         q, k, beta = unit(q), unit(k), torch.sigmoid(strength)
+        if write_mask is not None:
+            beta = beta * write_mask[:, None, :, None]
         if state is None:
             state = x.new_zeros(batch, self.heads, self.sizes[1], self.sizes[2])
         found = []

@@ -13,6 +13,7 @@ from tpr_rnn.pictures import pyplot, save_picture
 from tpr_rnn.report.ablation import ablation
 from tpr_rnn.report.all_tasks import all_tasks
 from tpr_rnn.report.compare import compare
+from tpr_rnn.report.layer import layer
 from tpr_rnn.report.recipe_ablation import recipe_ablation
 from tpr_rnn.report.records import Record, read_records
 from tpr_rnn.report.section import Figure, Section
@@ -33,6 +34,7 @@ SECTIONS: Mapping[str, Callable[[Sequence[Record]], Section]] = MappingProxyType
         "word-level": partial(compare, "word-level"),
         "systematic": partial(systematic, "systematic"),
         "systematic-valid": partial(systematic, "systematic-valid"),
+        "layer": layer,
         "train-on-generated": train_on_generated,
     }
 )

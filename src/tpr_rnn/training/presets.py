@@ -324,6 +324,23 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 learning_rate=0.003,
             ),
         ),
+        # The small model around a layer, for the experiment with layers.
+        "layer": Preset(
+            architecture="layer",
+            recipe=Recipe(
+                batch_size=256,
+                optimizer="adam",
+                beta1=0.9,
+                beta2=0.999,
+                learning_rate=0.003,
+                warmup_steps=50,
+                clip_norm=1.0,
+                halve_lr_below_loss=None,
+                epochs=10,
+                decay_epochs=5,
+                stop_after_zero_error=2,
+            ),
+        ),
         # The bundled model: all tasks and wide stories, of up to 300 sentences.
         "bundled": Preset(
             model={
