@@ -3,7 +3,7 @@
 #pragma once
 
 #include "batch.h"
-#include "dense.h"
+#include "solve.h"
 #include "walk.h"
 
 namespace tpr {
@@ -16,7 +16,9 @@ struct Story {
         shape(batch.shape),
         per_sentence(shape.rows_per_sentence * shape.entity),
         rows(shape, most_sentences(batch, begin, end), with_gradients),
-        walk(shape, rows, batch.hops, data<T>(batch.scale), data<T>(batch.shift)),
+        gradients(rows, with_gradients),
+        solve(rows),
+        walk(rows, batch.hops, data<T>(batch.scale), data<T>(batch.shift)),
         dense(shape),
         g_dense(shape) {}
 
@@ -27,15 +29,20 @@ struct Story {
     int64_t query = batch.first[b];
     for (int64_t t = 0; t == 0 || t < length; t += piece) {
       const bool is_last = t + piece >= length;
-      rows.load(data<T>(batch.table), batch.sentences(b) + t, std::min(piece, length - t));
-      for (int64_t k = 0; carried && k < rows.count; ++k)  // c - F (a, q)
-        dense.read(rows.source(k), rows.read_relation(k), T(-1), rows.change(k));
-      rows.solve();
+      load_rows(b, t);
+      if (carried)
+        for_blocks([&](int64_t k, int64_t n) {  // c - F (a, q)
+          dense.read(reads(k, n), T(-1), rows.change(k));
+        });
+      solve.forward();
       rows.store_changes(change + (b * batch.time + t) * per_sentence);
-      for (; query < batch.first[b + 1] && (is_last || seen(query) <= t + piece); ++query) {
-        walk.load(data<T>(batch.asked) + row(query) * batch.asked.size(1));
-        walk.forward(rows, rows_before(seen(query) - t), carried ? &dense : nullptr);
-        walk.store(found + batch.order[query] * batch.hops * shape.entity);
+      const int64_t here = is_last ? batch.first[b + 1] : first_after(b, t + piece);
+      while (query < here) {
+        const int64_t start = query;
+        query = load_queries(query, here, t);
+        walk.forward(carried ? &dense : nullptr);
+        for (int64_t n = 0; n < walk.count; ++n)
+          walk.store(n, found + batch.order[start + n] * batch.hops * shape.entity);
       }
       if (final_state || !is_last) write_rows();
     }
@@ -49,50 +56,53 @@ struct Story {
     const int64_t length = batch.length(b), piece = batch.piece(b);
     const bool carried = is_carried(b);
     const int64_t last = length ? (length - 1) / piece * piece : 0;
-    auto load_piece = [&](int64_t t) {
-      const int64_t at = (b * batch.time + t) * per_sentence;
-      rows.load(data<T>(batch.table), batch.sentences(b) + t, std::min(piece, length - t));
-      rows.load_changes(change + at, g_change ? g_change + at : nullptr);
-    };
+    auto at = [&](int64_t t) { return (b * batch.time + t) * per_sentence; };
     at_start.clear();
     if (carried) {
       load(dense, data<T>(batch.state), b);
       load(g_dense, g_final, b);
       for (int64_t t = 0; t < last; t += piece) {
         at_start.push_back(dense.tensor);
-        load_piece(t);
+        load_rows(b, t);
+        rows.load_changes(change + at(t));
         write_rows();
       }
-      at_start.push_back(dense.tensor);
     }
-    int64_t query = batch.first[b + 1] - 1;
+    int64_t end = batch.first[b + 1];
     for (int64_t t = last; t >= 0; t -= piece) {
-      load_piece(t);
+      load_rows(b, t);
+      rows.load_changes(change + at(t));
+      gradients.load(g_change ? g_change + at(t) : nullptr);
       if (carried) {
-        dense.tensor = at_start[t / piece];
-        for (int64_t k = 0; k < rows.count; ++k) {  // F += a x p x u
-          g_dense.read(rows.source(k), rows.relation_of(k), T(1), rows.g_change(k));
-          g_dense.unbind(rows.source(k), rows.relation_of(k), T(1), rows.change(k),
-                         rows.g_source(k), rows.g_relation(k));
-        }
+        if (t < last) dense.tensor = at_start[t / piece];
+        dense.transpose();
+        g_dense.transpose();
+        for_blocks([&](int64_t k, int64_t n) {  // F += a x p x u
+          g_dense.read(writes(k, n), T(1), gradients.change(k));
+          g_dense.unbind(writes(k, n), T(1), rows.change(k), gradients.source(k),
+                         gradients.relation_of(k));
+        });
       }
-      for (; query >= batch.first[b] && (t == 0 || seen(query) > t); --query) {
-        if (!g_found) continue;
-        walk.load(data<T>(batch.asked) + row(query) * batch.asked.size(1));
-        const int64_t before = rows_before(seen(query) - t);
-        walk.forward(rows, before, carried ? &dense : nullptr);
-        walk.load_gradients(g_found + batch.order[query] * batch.hops * shape.entity);
-        walk.backward(rows, before, carried ? &dense : nullptr, carried ? &g_dense : nullptr);
-        walk.store_gradients(g_asked + row(query) * batch.asked.size(1), g_norm);
+      const int64_t begin = t == 0 ? batch.first[b] : first_after(b, t);
+      for (int64_t query = begin; g_found && query < end;) {
+        const int64_t start = query;
+        query = load_queries(query, end, t);
+        walk.forward(carried ? &dense : nullptr);
+        for (int64_t n = 0; n < walk.count; ++n)
+          walk.load_gradients(n, g_found + batch.order[start + n] * batch.hops * shape.entity);
+        walk.backward(gradients, carried ? &dense : nullptr, carried ? &g_dense : nullptr, g_norm);
+        for (int64_t n = 0; n < walk.count; ++n)
+          walk.store_gradients(n, g_asked + row(start + n) * batch.asked.size(1));
       }
-      rows.solve_backward();
-      for (int64_t k = 0; carried && k < rows.count; ++k) {  // c - F (a, q)
-        const T* v = rows.g_change(k);
-        dense.unbind(rows.source(k), rows.read_relation(k), T(-1), v, rows.g_source(k),
-                     rows.g_read_relation(k));
-        g_dense.write(rows.source(k), rows.read_relation(k), T(-1), v);
-      }
-      rows.store_gradients(batch.sentences(b) + t, g_table);
+      end = begin;
+      solve.backward(gradients);
+      if (carried)
+        for_blocks([&](int64_t k, int64_t n) {  // c - F (a, q)
+          const T* v = gradients.change(k);
+          dense.unbind(reads(k, n), T(-1), v, gradients.source(k), gradients.read_relation(k));
+          g_dense.write(reads(k, n), T(-1), v);
+        });
+      gradients.store(batch.sentences(b) + t, g_table);
     }
     if (g_state) g_dense.store(g_state + b * g_dense.size());
   }
@@ -102,9 +112,11 @@ struct Story {
   const Shape shape;
   const int64_t per_sentence;
   Rows<T> rows;
+  Gradients<T> gradients;
+  Solve<T> solve;
   Walk<T> walk;
   Dense<T> dense, g_dense;
-  std::vector<std::vector<T>> at_start;
+  std::vector<std::vector<T>> at_start;  // the memory before each piece but the last
 
   static int64_t most_sentences(const Batch& batch, int64_t begin, int64_t end) {
     int64_t most = 0;
@@ -119,7 +131,14 @@ struct Story {
   }
   int64_t row(int64_t query) const { return batch.row_of(batch.order[query]); }
   int64_t seen(int64_t query) const { return batch.seen_by(batch.order[query]); }
-  int64_t rows_before(int64_t sentences) const { return sentences * shape.rows_per_sentence; }
+
+  // The first query about the story that has seen more than so many sentences.
+  int64_t first_after(int64_t b, int64_t sentences) const {
+    const auto begin = batch.order.begin();
+    return std::partition_point(begin + batch.first[b], begin + batch.first[b + 1],
+                                [&](int64_t q) { return batch.seen_by(q) <= sentences; }) -
+           begin;
+  }
 
   void load(Dense<T>& memory, const T* states, int64_t b) {
     if (states)
@@ -128,9 +147,33 @@ struct Story {
       memory.clear();
   }
 
+  void load_rows(int64_t b, int64_t t) {
+    rows.load(data<T>(batch.table), batch.sentences(b) + t,
+              std::min(batch.piece(b), batch.length(b) - t));
+  }
+
+  // As many queries as go at once, in the piece that begins at sentence t; the first that is left.
+  int64_t load_queries(int64_t query, int64_t end, int64_t t) {
+    for (walk.clear(); query < end && !walk.full(); ++query)
+      walk.load(data<T>(batch.asked) + row(query) * batch.asked.size(1),
+                (seen(query) - t) * shape.rows_per_sentence);
+    return query;
+  }
+
+  // All rows, in blocks of as many readers as go at once: with their keys as they read and write.
+  template <typename Work>
+  void for_blocks(Work work) {
+    for (int64_t k = 0; k < rows.count; k += READERS) work(k, std::min(READERS, rows.count - k));
+  }
+  Readers<T> reads(int64_t k, int64_t n) const {
+    return {n, rows.source(k), rows.read_relation(k), nullptr};
+  }
+  Readers<T> writes(int64_t k, int64_t n) const {
+    return {n, rows.source(k), rows.relation_of(k), nullptr};
+  }
+
   void write_rows() {
-    for (int64_t k = 0; k < rows.count; ++k)
-      dense.write(rows.source(k), rows.relation_of(k), T(1), rows.change(k));
+    for_blocks([&](int64_t k, int64_t n) { dense.write(writes(k, n), T(1), rows.change(k)); });
   }
 };
 

@@ -2,21 +2,26 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tpr {
 
+#ifdef __AVX512F__
+constexpr int64_t REGISTER_BYTES = 64;
+constexpr int TILE = 8;  // rows of a tile: with two registers a row it leaves some for the rest
+#else
 constexpr int64_t REGISTER_BYTES = 32;
+constexpr int TILE = 4;
+#endif
 
-// Rows and vectors are padded to whole blocks of two registers, so that inner loops need no ends.
 template <typename T>
-constexpr int64_t block() {
-  return 2 * REGISTER_BYTES / sizeof(T);
-}
+constexpr int64_t LANES = REGISTER_BYTES / sizeof(T);
 
+// Rows of matrices are padded to whole registers, so that inner loops need no ends.
 template <typename T>
 int64_t padded(int64_t size) {
-  return (size + block<T>() - 1) / block<T>() * block<T>();
+  return (size + LANES<T> - 1) / LANES<T> * LANES<T>;
 }
 
 template <typename T>
@@ -47,75 +52,53 @@ inline const auto& at_once(const T* x) {
   return *reinterpret_cast<const typename Register<T>::type*>(x);
 }
 
-// x . y, both of whole blocks.
+// A matrix somewhere in memory: the next row is `row` numbers on, the next column `column`.
 template <typename T>
-inline T whole_dot(const T* x, const T* y, int64_t size) {
-  typename Register<T>::type sum = {};
-  for (int64_t i = 0; i < size; i += block<T>() / 2) sum += at_once(x + i) * at_once(y + i);
-  T total = 0;
-  for (int64_t i = 0; i < block<T>() / 2; ++i) total += sum[i];
-  return total;
+struct Matrix {
+  const T* data;
+  int64_t row, column = 1;
+
+  Matrix transposed() const { return {data, column, row}; }
+};
+
+// M rows of C, in W registers each: C = A B, or C += A B. All sums stay in registers.
+template <int M, int W, bool ADD, typename T>
+inline void multiply_tile(int64_t inner, Matrix<T> a, const T* b, int64_t b_row, T* c,
+                          int64_t c_row) {
+  typename Register<T>::type sum[M][W];
+  for (int m = 0; m < M; ++m)
+    for (int w = 0; w < W; ++w) {
+      if constexpr (ADD)
+        sum[m][w] = at_once(c + m * c_row + w * LANES<T>);
+      else
+        sum[m][w] = typename Register<T>::type{};
+    }
+  for (int64_t i = 0; i < inner; ++i, a.data += a.column, b += b_row)
+    for (int m = 0; m < M; ++m)
+      for (int w = 0; w < W; ++w) sum[m][w] += a.data[m * a.row] * at_once(b + w * LANES<T>);
+  for (int m = 0; m < M; ++m)
+    for (int w = 0; w < W; ++w) at_once(c + m * c_row + w * LANES<T>) = sum[m][w];
 }
 
-// y[0:n] = sum over i of x[i] * columns[i][0:n], for n in whole blocks: n dot products at once.
-// Several sums side by side, here and below, so that one addition need not wait for the last.
-template <typename T>
-inline void dots(const T* x, const T* columns, int64_t size, int64_t stride, int64_t n, T* y) {
-  constexpr int64_t half = block<T>() / 2;
-  for (int64_t j = 0; j < n; j += block<T>()) {
-    typename Register<T>::type left = {}, right = {}, left_odd = {}, right_odd = {};
-    const T* column = columns + j;
-    int64_t i = 0;
-    for (; i + 1 < size; i += 2, column += 2 * stride) {
-      left += x[i] * at_once(column);
-      right += x[i] * at_once(column + half);
-      left_odd += x[i + 1] * at_once(column + stride);
-      right_odd += x[i + 1] * at_once(column + stride + half);
-    }
-    if (i < size) {
-      left += x[i] * at_once(column);
-      right += x[i] * at_once(column + half);
-    }
-    at_once(y + j) = left + left_odd;
-    at_once(y + j + half) = right + right_odd;
-  }
+// A strip of C, W registers wide: tiles of M rows, then one of those that are left.
+template <int M, int W, bool ADD, typename T>
+inline void multiply_strip(int64_t rows, int64_t inner, Matrix<T> a, const T* b, int64_t b_row,
+                           T* c, int64_t c_row) {
+  for (; rows >= M; rows -= M, a.data += M * a.row, c += M * c_row)
+    multiply_tile<M, W, ADD>(inner, a, b, b_row, c, c_row);
+  if constexpr (M > 1)
+    if (rows) multiply_strip<M - 1, W, ADD>(rows, inner, a, b, b_row, c, c_row);
 }
 
-// y[0:size] += sum over j of weight[j] * rows[j][0:size], for size in whole blocks.
-template <typename T>
-inline void add_rows(const T* weight, const T* rows, int64_t n, int64_t size, T* y) {
-  constexpr int64_t half = block<T>() / 2;
-  for (int64_t i = 0; i < size; i += block<T>()) {
-    typename Register<T>::type left = {}, right = {}, left_odd = {}, right_odd = {};
-    const T* row = rows + i;
-    int64_t j = 0;
-    for (; j + 1 < n; j += 2, row += 2 * size) {
-      left += weight[j] * at_once(row);
-      right += weight[j] * at_once(row + half);
-      left_odd += weight[j + 1] * at_once(row + size);
-      right_odd += weight[j + 1] * at_once(row + size + half);
-    }
-    if (j < n) {
-      left += weight[j] * at_once(row);
-      right += weight[j] * at_once(row + half);
-    }
-    at_once(y + i) += left + left_odd;
-    at_once(y + i + half) += right + right_odd;
-  }
-}
-
-// rows[j][0:size] += weight[j] * x[0:size], for size in whole blocks.
-template <typename T>
-inline void add_outer(const T* weight, const T* x, int64_t n, int64_t size, T* rows) {
-  constexpr int64_t half = block<T>() / 2;
-  for (int64_t i = 0; i < size; i += block<T>()) {
-    const auto left = at_once(x + i), right = at_once(x + i + half);
-    for (T* row = rows + i; row < rows + n * size; row += size, ++weight) {
-      at_once(row) += *weight * left;
-      at_once(row + half) += *weight * right;
-    }
-    weight -= n;
-  }
+// C = A B or C += A B, for C of `rows` x `columns` in whole registers. Not inlined: it is called
+// from many places, and is long.
+template <bool ADD, typename T>
+__attribute__((noinline)) void multiply(int64_t rows, int64_t columns, int64_t inner, Matrix<T> a, const T* b,
+                     int64_t b_row, T* c, int64_t c_row) {
+  int64_t j = 0;
+  for (; j + 2 * LANES<T> <= columns; j += 2 * LANES<T>)
+    multiply_strip<TILE, 2, ADD>(rows, inner, a, b + j, b_row, c + j, c_row);
+  if (j < columns) multiply_strip<TILE, 1, ADD>(rows, inner, a, b + j, b_row, c + j, c_row);
 }
 
 }  // namespace tpr

@@ -1,0 +1,111 @@
+// Reads of a memory that is a sum of rows, a panel of rows at a time, and their gradients.
+//
+// Each of some readers has an entity e and a relation l, and sees only the first rows:
+//
+//     x = sum over the rows k that it sees of weight_k u_k     weight_k = (e . a_k) (l . p_k)
+//
+// The rows of the solve are readers of earlier rows, and so are the hops of queries.
+
+#pragma once
+
+#include "rows.h"
+
+namespace tpr {
+
+constexpr int64_t READERS = 24;  // at most so many at a time
+constexpr int64_t PANEL = 64;    // rows; their weights stay in the fastest cache
+
+template <typename T>
+struct Readers {
+  int64_t count;
+  const T *entity, *relation;  // of each reader, padded as rows are
+  const int64_t* seen;         // how many rows each sees
+};
+
+template <typename T>
+struct Reading {
+  const Rows<T>& rows;
+  const T sign;  // reads are added, or taken away
+
+  Reading(const Rows<T>& rows, T sign)
+      : rows(rows),
+        sign(sign),
+        weight(READERS * PANEL),
+        by_source(READERS * PANEL),
+        by_relation(READERS * PANEL),
+        g_weight(READERS * PANEL) {}
+
+  // (reader, row) in the panel that was weighed last, from a reader on.
+  Matrix<T> weights(int64_t first = 0) const { return {&weight[first * PANEL], PANEL}; }
+
+  // x += sign times what the first `before` rows hold for each reader.
+  void forward(const Readers<T>& readers, int64_t before, T* x) {
+    for (int64_t j = 0; j < before; j += PANEL) {
+      const int64_t width = std::min(PANEL, before - j);
+      weigh(readers, j, width);
+      multiply<true>(readers.count, rows.entity, width, weights(), rows.change(j), rows.entity,
+                     x, rows.entity);
+    }
+  }
+
+  // The weights of the rows from `j` on; of those that a reader does not see: zero.
+  void weigh(const Readers<T>& readers, int64_t j, int64_t width) {
+    compare(readers, j, width);
+    for (int64_t i = 0; i < readers.count; ++i) {
+      T *w = &weight[i * PANEL], *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
+      for (int64_t k = 0; k < sees; ++k) w[k] = sign * source[k] * related[k];
+      std::fill(w + sees, w + width, T(0));
+    }
+  }
+
+  // For the gradient g_x of x: those of the readers, and those of the first `before` rows.
+  void backward(const Readers<T>& readers, int64_t before, const T* g_x, T* g_entity,
+                T* g_relation, Gradients<T>& of) {
+    for (int64_t j = 0; j < before; j += PANEL) {
+      const int64_t width = std::min(PANEL, before - j);
+      weigh(readers, j, width);
+      multiply<true>(width, rows.entity, readers.count, weights().transposed(), g_x,
+                     rows.entity, of.change(j), rows.entity);
+      backward_of_weights(readers, j, width, g_x, g_entity, g_relation, of);
+    }
+  }
+
+  // The part of that which goes through the weights, for a panel that has been weighed.
+  void backward_of_weights(const Readers<T>& readers, int64_t j, int64_t width, const T* g_x,
+                           T* g_entity, T* g_relation, Gradients<T>& of) {
+    multiply<false>(readers.count, padded<T>(width), rows.shape.entity, {g_x, rows.entity},
+                    &rows.u_columns[j], rows.capacity, g_weight.data(), PANEL);
+    for (int64_t i = 0; i < readers.count; ++i) {
+      T *g = &g_weight[i * PANEL], *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
+      for (int64_t k = 0; k < sees; ++k) {  // from here on: gradients
+        const T by = source[k];
+        source[k] = sign * g[k] * related[k];
+        related[k] = sign * g[k] * by;
+      }
+      std::fill(source + sees, source + width, T(0));
+      std::fill(related + sees, related + width, T(0));
+    }
+    const Matrix<T> source{by_source.data(), PANEL}, related{by_relation.data(), PANEL};
+    const int64_t n = readers.count, e = rows.entity, r = rows.relation;
+    multiply<true>(n, e, width, source, rows.source(j), e, g_entity, e);
+    multiply<true>(width, e, n, source.transposed(), readers.entity, e, of.source(j), e);
+    multiply<true>(n, r, width, related, rows.relation_of(j), r, g_relation, r);
+    multiply<true>(width, r, n, related.transposed(), readers.relation, r, of.relation_of(j), r);
+  }
+
+ private:
+  std::vector<T> weight, by_source, by_relation, g_weight;
+
+  // How well each reader agrees with each row, by source (e . a_k) and by relation (l . p_k).
+  void compare(const Readers<T>& readers, int64_t j, int64_t width) {
+    const int64_t n = padded<T>(width);
+    multiply<false>(readers.count, n, rows.shape.entity, {readers.entity, rows.entity},
+                    &rows.a_columns[j], rows.capacity, by_source.data(), PANEL);
+    multiply<false>(readers.count, n, rows.shape.relation, {readers.relation, rows.relation},
+                    &rows.p_columns[j], rows.capacity, by_relation.data(), PANEL);
+  }
+};
+
+}  // namespace tpr
