@@ -245,3 +245,12 @@ def test_stories_may_be_rows_of_any_whole_numbers() -> None:
     said = random_associations(2, 4, 5, 3, seed=1)
     changes, _ = parallel(said._replace(story=said.story.int()))
     torch.testing.assert_close(changes, parallel(said)[0])
+
+
+@pytest.mark.parametrize("time", [8, 9, 24, 25, 46])
+@pytest.mark.parametrize("chunk", [11, 46])
+def test_sizes_around_the_blocks_of_the_kernel(time, chunk) -> None:
+    """It reads for 24 rows or queries at once, of 64 rows at once."""
+    associations = random_associations(2, time, 17, 9, seed=time)
+    queries = random_queries(associations, 60, seed=1)
+    assert_same(associations, state=None, queries=queries, chunk=chunk)

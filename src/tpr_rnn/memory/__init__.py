@@ -13,7 +13,7 @@ from tpr_rnn.memory.operations import (
     OperationSpec,
     check_operations,
 )
-from tpr_rnn.memory.parallel import parallel
+from tpr_rnn.memory.parallel import find, parallel
 from tpr_rnn.memory.queries import Queries, scalar_layer_norm
 from tpr_rnn.memory.reading import content_weights, read, row_weights, told_weights
 from tpr_rnn.memory.sequential import sequential
@@ -38,6 +38,7 @@ __all__ = [
     "content_weights",
     "densify",
     "drawn_together",
+    "find",
     "full_precision",
     "key_rows",
     "native",

@@ -67,8 +67,8 @@ class EntityRelationNetworks(nn.Module):
         hidden = self.hidden_dropout(hidden)
         hidden = hidden.expand(len(self.entities) + len(self.relations), -1, -1)
         split = len(self.entities)
-        entity = hidden[:split] @ self.entity_weight + self.entity_bias  # m u e
-        relation = hidden[split:] @ self.relation_weight + self.relation_bias  # m u r
+        entity = torch.baddbmm(self.entity_bias, hidden[:split], self.entity_weight)  # m u e
+        relation = torch.baddbmm(self.relation_bias, hidden[split:], self.relation_weight)  # m u r
         if not shape.linear:
             entity, relation = torch.tanh(entity), torch.tanh(relation)
         if shape.bounded:

@@ -21,6 +21,7 @@ from tpr_rnn.memory import (
     Queries,
     check_operations,
     densify,
+    find,
     native,
     parallel,
     retrieved,
@@ -169,7 +170,7 @@ class TPRRNN(Model):
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
         parts = self.parts(batch.sentences, batch.questions)
-        found = [self.read(parts, group).found for group in batch.groups]
+        found = [self._find(parts, group) for group in batch.groups]
         return self.logits(torch.cat(found))
 
     def parts(self, sentences: Int[Tensor, "u w"], questions: Int[Tensor, "a w"]) -> TextParts:
@@ -188,16 +189,25 @@ class TPRRNN(Model):
 
     def read(self, parts: TextParts, group: StoryGroup) -> StoriesRead:
         """Read the stories of a group once, and walk the memory for each of its questions."""
-        scale, shift = (self.norm.scale, self.norm.shift) if self.norm else (None, None)
+        said, queries = self._told_and_asked(parts, group)
         return StoriesRead(
             *self.memory_form(
-                Associations(parts.said, group.story, self.config.entity_size),
-                operations=self.operations,
-                lengths=group.lengths,
-                queries=Queries(
-                    parts.asked, group.question, group.position, group.about, scale, shift
-                ),
+                said, operations=self.operations, lengths=group.lengths, queries=queries
             )
+        )
+
+    def _find(self, parts: TextParts, group: StoryGroup) -> Float[Tensor, "q s f"]:
+        """What the questions of a group find, which is all that an answer needs."""
+        if self.memory_form is not parallel:
+            return self.read(parts, group).found
+        said, queries = self._told_and_asked(parts, group)
+        return find(said, operations=self.operations, lengths=group.lengths, queries=queries)
+
+    def _told_and_asked(self, parts: TextParts, group: StoryGroup) -> tuple[Associations, Queries]:
+        scale, shift = (self.norm.scale, self.norm.shift) if self.norm else (None, None)
+        return (
+            Associations(parts.said, group.story, self.config.entity_size),
+            Queries(parts.asked, group.question, group.position, group.about, scale, shift),
         )
 
     def logits(self, found: Float[Tensor, "q s f"]) -> Float[Tensor, "q v"]:

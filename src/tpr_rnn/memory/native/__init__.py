@@ -46,8 +46,10 @@ def update(
     state: DenseMemory | None,
     queries: Queries | None,
     pieces: Pieces,
+    *,
+    changes: bool = True,
 ) -> Update:
-    """See `parallel`; the same as `plain.update`."""
+    """See `parallel`; the same as `plain.update`. Without `changes` those are not to be used."""
     table, story, entity_size = associations
     story = story.long()
     if queries is None:
@@ -55,7 +57,7 @@ def update(
         asked = Queries(table.new_empty(0, entity_size), row=none, position=none, story=none)
     else:
         asked = queries
-    change, after, found = torch.ops.tpr_rnn.update(
+    inputs = (
         table,
         story,
         None if lengths is None else lengths.long(),
@@ -71,8 +73,21 @@ def update(
         pieces.chunk,
         pieces.longest_whole,
     )
+    if _observed(table):
+        change, after, found = torch.ops.tpr_rnn.update(*inputs)
+    else:
+        change, after, found = operator.Direct.apply(*inputs, changes)
     return Update(
         change,
         None if state is None else DenseMemory(after),
         None if queries is None else found,
+    )
+
+
+def _observed(table: Tensor) -> bool:
+    """Whether somebody looks at each operator: a graph that is traced, or tensors of a kind."""
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._len_torch_dispatch_stack() > 0
+        or type(table) is not Tensor
     )

@@ -41,14 +41,17 @@ struct Gradient {
   Tensor total() { return copies.size(0) == 1 ? copies[0] : copies.sum(0); }
 };
 
+// Changes behind the ends of stories are zero if `padded`, else whatever was in memory.
 std::tuple<Tensor, Tensor, Tensor> update(
     const Tensor& table, const Tensor& story, const Maybe& lengths, const Maybe& state,
     const Tensor& asked, const Tensor& row, const Maybe& about, const Tensor& position,
     const Maybe& scale, const Maybe& shift, int64_t entity_size, int64_t operations, int64_t chunk,
-    int64_t longest_whole) {
+    int64_t longest_whole, bool padded) {
   const Batch batch(table, story, lengths, state, asked, row, about, position, scale, shift,
                     entity_size, operations, chunk, longest_whole);
-  Tensor change = at::zeros(batch.change_shape(), batch.table.options());
+  // Of a batch with one long story most is padding; to write zeros there takes a while.
+  Tensor change = padded ? at::zeros(batch.change_shape(), batch.table.options())
+                         : at::empty(batch.change_shape(), batch.table.options());
   Tensor final_state =
       state ? at::empty_like(batch.state) : at::empty({0}, batch.table.options());
   Tensor found = at::empty(batch.found_shape(), batch.table.options());
@@ -116,7 +119,7 @@ TORCH_LIBRARY(tpr_rnn_native, library) {
   library.def(
       "update(Tensor table, Tensor story, Tensor? lengths, Tensor? state, Tensor asked, Tensor row, "
       "Tensor? about, Tensor position, Tensor? scale, Tensor? shift, int entity_size, "
-      "int operations, int chunk, int longest_whole) -> (Tensor, Tensor, Tensor)");
+      "int operations, int chunk, int longest_whole, bool padded) -> (Tensor, Tensor, Tensor)");
   library.def(
       "update_backward(Tensor? g_change, Tensor? g_final, Tensor? g_found, Tensor change, "
       "Tensor table, Tensor story, Tensor? lengths, Tensor? state, Tensor asked, Tensor row, "

@@ -6,6 +6,7 @@
 //     write      a = e1   p = r1   q = r1        c = e2
 //     move       a = e1   p = r2   q = r2 - r1   c = 0
 //     backlink   a = e2   p = r3   q = r3        c = e1
+//     swap       a = e1   p = r1 - r2   q = p    c = 0
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace tpr {
 
-constexpr int64_t WRITE = 1, MOVE = 2, BACKLINK = 4;
+constexpr int64_t WRITE = 1, MOVE = 2, BACKLINK = 4, SWAP = 8;
 
 struct Shape {
   int64_t width, entity, relation, operations, rows_per_sentence;
@@ -48,9 +49,9 @@ struct Rows {
         p(capacity * relation),
         q(capacity * relation),
         u(capacity * entity),
-        a_columns(shape.entity * capacity),
-        p_columns(shape.relation * capacity),
-        u_columns(with_gradients ? shape.entity * capacity : 0) {}
+        a_columns(entity * capacity),
+        p_columns(relation * capacity),
+        u_columns(with_gradients ? entity * capacity : 0) {}
 
   const T* source(int64_t k) const { return &a[k * entity]; }
   const T* relation_of(int64_t k) const { return &p[k * relation]; }
@@ -64,17 +65,21 @@ struct Rows {
     for (int64_t t = 0; t < sentences; ++t) {
       const T *e1 = table + story[t] * shape.width, *e2 = e1 + shape.entity,
               *r1 = e2 + shape.entity, *r2 = r1 + shape.relation, *r3 = r2 + shape.relation;
-      if (shape.operations & WRITE) load_row(e1, r1, nullptr, e2);
-      if (shape.operations & MOVE) load_row(e1, r2, r1, nullptr);
-      if (shape.operations & BACKLINK) load_row(e2, r3, nullptr, e1);
+      if (shape.operations & WRITE) load_row(e1, r1, nullptr, nullptr, e2);
+      if (shape.operations & MOVE) load_row(e1, r2, nullptr, r1, nullptr);
+      if (shape.operations & BACKLINK) load_row(e2, r3, nullptr, nullptr, e1);
+      if (shape.operations & SWAP) load_row(e1, r1, r2, r2, nullptr);
     }
+    const int64_t n = padded<T>(count);
+    transpose(n, entity, a.data(), entity, a_columns.data(), capacity);
+    transpose(n, relation, p.data(), relation, p_columns.data(), capacity);
   }
 
   // What is known when it comes to gradients.
   void load_changes(const T* change) {
     for (int64_t k = 0; k < count; ++k)
-      for (int64_t i = 0; i < shape.entity; ++i)
-        u[k * entity + i] = u_columns[i * capacity + k] = change[k * shape.entity + i];
+      std::copy_n(change + k * shape.entity, shape.entity, &u[k * entity]);
+    transpose(padded<T>(count), entity, u.data(), entity, u_columns.data(), capacity);
   }
 
   void store_changes(T* change) const {
@@ -83,16 +88,19 @@ struct Rows {
   }
 
  private:
-  void load_row(const T* source, const T* relation_of, const T* minus, const T* content) {
+  // p and q are the relation, each minus another or nothing.
+  void load_row(const T* source, const T* relation_of, const T* p_minus, const T* q_minus,
+                const T* content) {
     const int64_t k = count++;
-    for (int64_t i = 0; i < shape.entity; ++i) {
-      a[k * entity + i] = a_columns[i * capacity + k] = source[i];
-      u[k * entity + i] = content ? content[i] : T(0);
-    }
-    for (int64_t i = 0; i < shape.relation; ++i) {
-      p[k * relation + i] = p_columns[i * capacity + k] = relation_of[i];
-      q[k * relation + i] = relation_of[i] - (minus ? minus[i] : T(0));
-    }
+    std::copy_n(source, shape.entity, &a[k * entity]);
+    std::copy_n(relation_of, shape.relation, &p[k * relation]);
+    std::copy_n(relation_of, shape.relation, &q[k * relation]);
+    if (p_minus) add(T(-1), p_minus, shape.relation, &p[k * relation]);
+    if (q_minus) add(T(-1), q_minus, shape.relation, &q[k * relation]);
+    if (content)
+      std::copy_n(content, shape.entity, &u[k * entity]);
+    else
+      std::fill_n(&u[k * entity], shape.entity, T(0));
   }
 };
 
@@ -132,19 +140,21 @@ struct Gradients {
     for (int64_t t = 0; k < rows.count; ++t) {
       T *e1 = g_table + story[t] * shape.width, *e2 = e1 + shape.entity, *r1 = e2 + shape.entity,
         *r2 = r1 + shape.relation, *r3 = r2 + shape.relation;
-      if (shape.operations & WRITE) store_row(k++, e1, r1, nullptr, e2);
-      if (shape.operations & MOVE) store_row(k++, e1, r2, r1, nullptr);
-      if (shape.operations & BACKLINK) store_row(k++, e2, r3, nullptr, e1);
+      if (shape.operations & WRITE) store_row(k++, e1, r1, nullptr, nullptr, e2);
+      if (shape.operations & MOVE) store_row(k++, e1, r2, nullptr, r1, nullptr);
+      if (shape.operations & BACKLINK) store_row(k++, e2, r3, nullptr, nullptr, e1);
+      if (shape.operations & SWAP) store_row(k++, e1, r1, r2, r2, nullptr);
     }
   }
 
  private:
-  void store_row(int64_t k, T* source_of, T* relation, T* minus, T* content) {
+  void store_row(int64_t k, T* source_of, T* relation, T* p_minus, T* q_minus, T* content) {
     const Shape& shape = rows.shape;
     add(T(1), source(k), shape.entity, source_of);
     add(T(1), relation_of(k), shape.relation, relation);
     add(T(1), read_relation(k), shape.relation, relation);
-    if (minus) add(T(-1), read_relation(k), shape.relation, minus);
+    if (p_minus) add(T(-1), relation_of(k), shape.relation, p_minus);
+    if (q_minus) add(T(-1), read_relation(k), shape.relation, q_minus);
     if (content) add(T(1), change(k), shape.entity, content);
   }
 };

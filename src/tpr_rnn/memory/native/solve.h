@@ -7,8 +7,6 @@
 
 #pragma once
 
-#include <numeric>
-
 #include "reading.h"
 
 namespace tpr {
@@ -59,7 +57,7 @@ struct Solve {
   std::vector<int64_t> earlier;  // of each row: the rows of earlier sentences
 
   Readers<T> block_at(int64_t k) const {
-    return {std::min(block, rows.count - k), std::as_const(rows).source(k), rows.read_relation(k),
+    return {std::min(block, rows.count - k), rows.source(k), rows.read_relation(k),
             &earlier[k]};
   }
 };

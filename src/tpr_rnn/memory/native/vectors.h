@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace tpr {
 
@@ -25,13 +26,6 @@ int64_t padded(int64_t size) {
 }
 
 template <typename T>
-inline T dot(const T* __restrict x, const T* __restrict y, int64_t size) {
-  T sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += x[i] * y[i];
-  return sum;
-}
-
-template <typename T>
 inline void add(T weight, const T* __restrict x, int64_t size, T* __restrict y) {
   for (int64_t i = 0; i < size; ++i) y[i] += weight * x[i];
 }
@@ -50,6 +44,22 @@ inline auto& at_once(T* x) {
 template <typename T>
 inline const auto& at_once(const T* x) {
   return *reinterpret_cast<const typename Register<T>::type*>(x);
+}
+
+// x . y, of whole registers.
+template <typename T>
+inline T dot(const T* x, const T* y, int64_t size) {
+  typename Register<T>::type sum = {};
+  for (int64_t i = 0; i < size; i += LANES<T>) sum += at_once(x + i) * at_once(y + i);
+  T total = 0;
+  for (int64_t i = 0; i < LANES<T>; ++i) total += sum[i];
+  return total;
+}
+
+// y += weight x, for whole registers.
+template <typename T>
+inline void add_whole(T weight, const T* x, int64_t size, T* y) {
+  for (int64_t i = 0; i < size; i += LANES<T>) at_once(y + i) += weight * at_once(x + i);
 }
 
 // A matrix somewhere in memory: the next row is `row` numbers on, the next column `column`.
@@ -99,6 +109,37 @@ __attribute__((noinline)) void multiply(int64_t rows, int64_t columns, int64_t i
   for (; j + 2 * LANES<T> <= columns; j += 2 * LANES<T>)
     multiply_strip<TILE, 2, ADD>(rows, inner, a, b + j, b_row, c + j, c_row);
   if (j < columns) multiply_strip<TILE, 1, ADD>(rows, inner, a, b + j, b_row, c + j, c_row);
+}
+
+// Takes the first half of x and y (HIGH: the second), a number of x and one of y in turns.
+template <bool HIGH, typename V>
+inline V interleave(V x, V y) {
+  constexpr int LANES = sizeof(V) / sizeof(x[0]);
+  using Whole = std::conditional_t<sizeof(x[0]) == 4, int32_t, int64_t>;
+  typename Register<Whole>::type from;
+  for (int i = 0; i < LANES; ++i) from[i] = (HIGH ? LANES / 2 : 0) + i / 2 + i % 2 * LANES;
+  return __builtin_shuffle(x, y, from);
+}
+
+// columns = the transpose of so many rows and columns of x, each in whole registers. A square of
+// them is transposed by interleaving its rows, like the halves of a pack of cards, again and again.
+template <typename T>
+__attribute__((noinline)) void transpose(int64_t n, int64_t width, const T* x, int64_t x_row,
+                                         T* columns, int64_t column_row) {
+  constexpr int64_t L = LANES<T>;
+  for (int64_t k = 0; k < n; k += L)
+    for (int64_t j = 0; j < width; j += L) {
+      typename Register<T>::type square[L], shuffled[L];
+      for (int64_t i = 0; i < L; ++i) square[i] = at_once(x + (k + i) * x_row + j);
+      for (int64_t round = 1; round < L; round *= 2) {
+        for (int64_t i = 0; i < L / 2; ++i) {
+          shuffled[2 * i] = interleave<false>(square[i], square[i + L / 2]);
+          shuffled[2 * i + 1] = interleave<true>(square[i], square[i + L / 2]);
+        }
+        std::copy_n(shuffled, L, square);
+      }
+      for (int64_t i = 0; i < L; ++i) at_once(columns + (j + i) * column_row + k) = square[i];
+    }
 }
 
 }  // namespace tpr
