@@ -12,6 +12,7 @@ from tpr_rnn.data.recall import KINDS, RECALL_TASKS, tell
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.reading import read_run
 from tpr_rnn.experiments.catalogue import find_experiment
+from tpr_rnn.experiments.finished import records_there
 from tpr_rnn.experiments.grid import Request
 from tpr_rnn.experiments.last_step import gather_records, score_tests
 from tpr_rnn.experiments.layer import RATES, VARIANTS
@@ -137,6 +138,7 @@ def test_it_runs_and_is_reported(tmp_path) -> None:
     assert [job.directory for job in jobs if read_run(job.directory).test is None]
     for _ in score_tests(jobs, "tpr-rnn sweep layer"):
         pass
+    assert records_there(jobs).keys() == {job.directory for job in jobs}  # not to be run again
     gather_records(jobs, tmp_path / "layer.jsonl")
     report = write_report([tmp_path / "layer.jsonl"], tmp_path / "report")
     assert not report.left_out

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from tpr_rnn.data.babi.format import format_story
-from tpr_rnn.data.dataset import SPLITS, Corpus, DataSet, Mixture, Source, Splits
+from tpr_rnn.data.dataset import GENERATED, SPLITS, Corpus, DataSet, Mixture, Source, Splits
 from tpr_rnn.data.story import Question, Story
 
 STORIES = {"train": 8_000, "valid": 250, "test": 500}
@@ -122,7 +122,7 @@ def _mix(task: str, source: Source, splits: Collection[str]) -> Corpus:
     for stories in told.values():
         checksum.update("".join(map(format_story, stories)).encode())
     kept = {task: {split: told[split] for split in SPLITS if split in splits}}
-    return Corpus("generated pairs", RECALL, kept, checksum.hexdigest(), missing_files={})
+    return Corpus(GENERATED, RECALL, kept, checksum.hexdigest(), missing_files={})
 
 
 def _story(told: list[str], asked: list[tuple[str, str]]) -> Story:
