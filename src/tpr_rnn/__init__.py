@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from tpr_rnn.models.tpr_rnn import TPRRNN, TPRRNNConfig
     from tpr_rnn.nn import MemoryState, TPRMemory
     from tpr_rnn.pretrained import load_pretrained
-    from tpr_rnn.training.presets import PRESETS, Preset
+    from tpr_rnn.training.preset import Preset
+    from tpr_rnn.training.presets import PRESETS
     from tpr_rnn.training.recipe import Recipe
     from tpr_rnn.training.run import train
 
@@ -57,7 +58,8 @@ _HOME = {
     "tpr_rnn.models.tpr_rnn": ("TPRRNN", "TPRRNNConfig"),
     "tpr_rnn.nn": ("MemoryState", "TPRMemory"),
     "tpr_rnn.pretrained": ("load_pretrained",),
-    "tpr_rnn.training.presets": ("PRESETS", "Preset"),
+    "tpr_rnn.training.preset": ("Preset",),
+    "tpr_rnn.training.presets": ("PRESETS",),
     "tpr_rnn.training.recipe": ("Recipe",),
     "tpr_rnn.training.run": ("train",),
 }

@@ -17,7 +17,7 @@ from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.models.lstm import LSTMReaderConfig
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.registry import ARCHITECTURES, make_model
-from tpr_rnn.training.presets import FROM_DATA
+from tpr_rnn.training.preset import FROM_DATA
 from tpr_rnn.training.recipe import Recipe
 
 ONCE = ["--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none"]

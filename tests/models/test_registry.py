@@ -20,7 +20,8 @@ from tpr_rnn.models.registry import (
     find_architecture,
     make_model,
 )
-from tpr_rnn.training.presets import Preset, preset
+from tpr_rnn.training.preset import Preset
+from tpr_rnn.training.presets import preset
 
 WORDS = Vocabulary(["mary", "went", "home", ".", "where", "is", "?"])
 QUESTION = ["Mary went home."], "Where is Mary?"

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.training.presets import PRESETS, Preset, preset, preset_name
+from tpr_rnn.training.preset import Preset
+from tpr_rnn.training.presets import PRESETS, preset, preset_name
 
 
 def test_the_paper_presets_are_the_paper() -> None:

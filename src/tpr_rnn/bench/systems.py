@@ -10,7 +10,8 @@ import torch
 from tpr_rnn.data.encoding import Encoded, build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.simulator import TASK_TITLES, generate
 from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN
-from tpr_rnn.training.presets import PRESETS, Preset
+from tpr_rnn.training.preset import Preset
+from tpr_rnn.training.presets import PRESETS
 from tpr_rnn.training.trainer import Trainer
 
 WORKS = {"task-1": ["1"], "task-2": ["2"], "all-tasks": list(TASK_TITLES)}

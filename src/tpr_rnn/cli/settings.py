@@ -55,7 +55,7 @@ def settings(
 def _settings(preset: str | None) -> list[Setting]:
     from tpr_rnn.models.registry import ARCHITECTURES
     from tpr_rnn.settings import meanings
-    from tpr_rnn.training.presets import FROM_DATA, Preset
+    from tpr_rnn.training.preset import FROM_DATA, Preset
     from tpr_rnn.training.presets import preset as find_preset
 
     default = Preset()

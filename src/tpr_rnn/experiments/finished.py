@@ -10,7 +10,7 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.settings import Difference, first_difference
-from tpr_rnn.training.presets import Preset
+from tpr_rnn.training.preset import Preset
 from tpr_rnn.training.run_config import RunConfig
 from tpr_rnn.training.run_directory import RunDirectory
 

@@ -12,7 +12,8 @@ from tpr_rnn.evaluation.reading import find_records
 from tpr_rnn.evaluation.record import FinalErrors, RunRecord
 from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.settings import setting_value
-from tpr_rnn.training.presets import PRESETS, Preset
+from tpr_rnn.training.preset import Preset
+from tpr_rnn.training.presets import PRESETS
 from tpr_rnn.training.progress import DIVERGED
 
 

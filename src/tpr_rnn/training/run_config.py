@@ -15,7 +15,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import Setting
 from tpr_rnn.models.registry import TPR_RNN
 from tpr_rnn.settings import Difference, first_difference
-from tpr_rnn.training.presets import Preset
+from tpr_rnn.training.preset import Preset
 from tpr_rnn.training.run_directory import CONFIG, RunDirectory
 
 _OWN = ("task", "seed", "preset", "data", "threads", "device")

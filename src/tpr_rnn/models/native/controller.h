@@ -2,8 +2,8 @@
 //
 // Word after word, for all stories at once: matrix products by ATen, and the memory of each story
 // by itself. Stories are sorted, the longest first, so that at each word those that are still going
-// on are the first rows, and padding costs nothing. What the memory holds is kept at every few words
-// only and computed again on the way back, for it is far larger than all else.
+// on are the first rows, and padding costs nothing. What the memory holds is kept at every few
+// words only and computed again on the way back, for it is far larger than all else.
 
 #pragma once
 
@@ -97,7 +97,7 @@ class Controller {
     Tensor h_later = at::zeros({B, H}, options), c_later = at::zeros({B, H}, options);
     Tensor r_later = at::zeros({B, memory_.heads * memory_.size}, options);
     Tensor adjoints = at::zeros({B, memory_.adjoint_size}, options);
-    Tensor states = at::empty({std::min(PIECE, words), B, memory_.state_size}, options);
+    Tensor states = at::empty({std::min(PIECE, words) + 1, B, memory_.state_size}, options);
     for (int64_t t = length - 1; t >= 0; --t) {
       const int64_t n = active_[t], in_piece = t % PIECE;
       if (t == length - 1 || in_piece == PIECE - 1) replay(kept, t - in_piece, t, states);
@@ -107,8 +107,8 @@ class Controller {
         T* g_interface = row(g_interfaces, t, b);
         const T* interface = row(kept.interfaces, t, b);
         memory_.backward(interface, row(kept.traces, t, b), row(kept.traces, t + 1, b),
-                         row(states, in_piece, b), row(r_later, b), row(adjoints, b), g_interface,
-                         room);
+                         row(states, in_piece, b), row(states, in_piece + 1, b), row(r_later, b),
+                         row(adjoints, b), g_interface, room);
         memory_.activate_backward(interface, g_interface);
       });
       of_h.add_(g_h[t].narrow(0, 0, n));
@@ -147,7 +147,8 @@ class Controller {
   // c <- f c + i g, h = o tanh(c)
   void cell(const Tensor& gates, const Tensor& before, const Tensor& cells, const Tensor& h) const {
     for (int64_t b = 0; b < cells.size(0); ++b) {
-      const T *__restrict i = row(gates, b), *__restrict f = i + hidden_, *__restrict g = f + 2 * hidden_;
+      const T *__restrict i = row(gates, b), *__restrict f = i + hidden_,
+              *__restrict g = f + 2 * hidden_;
       const T* __restrict old = row(before, b);
       T* __restrict c = row(cells, b);
       for (int64_t j = 0; j < hidden_; ++j) c[j] = f[j] * old[j] + i[j] * g[j];
@@ -180,13 +181,13 @@ class Controller {
     }
   }
 
-  // The states before the words from `first` to `last`, which belong to one piece.
+  // The states before and after the words from `first` to `last`, which belong to one piece.
   void replay(const Kept& kept, int64_t first, int64_t last, const Tensor& states) const {
     at::parallel_for(0, active_[first], 1, [&](int64_t begin, int64_t end) {
       typename Memory::Scratch room(memory_);
       for (int64_t b = begin; b < end; ++b) {
         std::copy_n(row(kept.states, first / PIECE, b), memory_.state_size, row(states, 0, b));
-        for (int64_t t = first; t < last && b < active_[t + 1]; ++t) {
+        for (int64_t t = first; t <= last && b < active_[t]; ++t) {
           memory_.replay(row(kept.interfaces, t, b), row(kept.traces, t, b),
                          row(kept.traces, t + 1, b), row(states, t - first, b),
                          row(states, t - first + 1, b), room);

@@ -9,10 +9,10 @@
 #include <ATen/ops/softplus.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "content.h"
+#include "usage.h"
 
 namespace tpr {
 
@@ -107,13 +107,12 @@ class Dnc {
 
   // Room for one story at a time.
   struct Scratch {
-    std::vector<T> kept, before, memory, g_write, g_read, g_along, row;
+    std::vector<T> kept, before, g_write, g_read, g_along, row;
     std::vector<int32_t> order;
 
     explicit Scratch(const Dnc& of)
         : kept(of.n),
           before(of.n * (of.heads + 1)),
-          memory(of.n * of.size),
           g_write(of.n),
           g_read(of.heads * of.n),
           g_along(2 * of.heads * of.n),
@@ -128,11 +127,11 @@ class Dnc {
     const Trace<T*> now(trace, *this);
     T *memory = state, *link = state + n * size;
 
-    retention(xi, before, room.kept.data());
+    retention(xi.free, before.read, heads, n, room.kept.data());
     for (int64_t i = 0; i < n; ++i)
       now.usage[i] = (before.usage[i] + before.write[i] - before.usage[i] * before.write[i]) *
                      room.kept[i];
-    allocate(now.usage, room.order.data(), now.allocation);
+    allocate(now.usage, n, room.order.data(), now.allocation);
 
     T *write_content = now.content + heads * n, *write_cosine = now.cosine + heads * n;
     look_up<T>({memory, before.lengths, n, size}, xi.write_key, *xi.write_strength, write_cosine,
@@ -165,7 +164,7 @@ class Dnc {
               Scratch& room) const {
     const Interface<const T*> xi(interface, *this);
     const Trace<const T*> before(trace_before, *this), now(trace, *this);
-    if (deallocate) retention(xi, before, room.kept.data());
+    if (deallocate) retention(xi.free, before.read, heads, n, room.kept.data());
     std::copy_n(state, n * size, after);
     write(xi, now.write, room.kept.data(), after);
     if (links)
@@ -178,17 +177,16 @@ class Dnc {
   // The gradients of a word: of its interface vector (set), and from those of the state after it
   // to those of the state before it.
   void backward(const T* interface, const T* trace_before, const T* trace, const T* state,
-                const T* g_found, T* adjoint, T* g_interface, Scratch& room) const {
+                const T* state_after, const T* g_found, T* adjoint, T* g_interface,
+                Scratch& room) const {
     const Interface<const T*> xi(interface, *this);
     const Interface<T*> g(g_interface, *this);
     const Trace<const T*> before(trace_before, *this), now(trace, *this);
     const Adjoint of(adjoint, *this);
-    const T *memory_before = state, *link_before = state + n * size;
+    const T *memory_before = state, *link_before = state + n * size, *memory = state_after;
     std::fill_n(g_interface, interface_size, T(0));
-    T *kept = room.kept.data(), *memory = room.memory.data(), *g_write = room.g_write.data();
-    retention(xi, before, kept);
-    std::copy_n(memory_before, n * size, memory);
-    write(xi, now.write, kept, memory);
+    T *kept = room.kept.data(), *g_write = room.g_write.data();
+    retention(xi.free, before.read, heads, n, kept);
 
     // r = M' w^r
     T* g_read = room.g_read.data();
@@ -258,77 +256,20 @@ class Dnc {
                         *xi.write_strength, write_cosine, write_content, g_content, g.write_key,
                         g.write_strength, of.memory);
     // a, u and psi
-    allocate_backward(now.usage, g_allocation, room, of.usage);
+    allocate_backward(now.usage, g_allocation, n, room.order.data(), room.before.data(), of.usage);
     for (int64_t i = 0; i < n; ++i) {
       const T u = before.usage[i], w = before.write[i];
       g_kept[i] += of.usage[i] * (u + w - u * w);
       of.write[i] = of.usage[i] * kept[i] * (1 - u);
       of.usage[i] *= kept[i] * (1 - w);
     }
-    retention_backward(xi, before, g_kept, g, of.read, room);
+    retention_backward(xi.free, before.read, heads, n, room.before.data(), g_kept, g.free, of.read);
   }
 
  private:
   int64_t strengths_at() const { return (heads + 2) * size; }
   int64_t gates_at() const { return strengths_at() + heads + 1; }
   int64_t modes_at() const { return gates_at() + size + heads + 2; }
-
-  // psi = product over the heads of 1 - f w^r
-  void retention(const Interface<const T*>& xi, const Trace<const T*>& before, T* kept) const {
-    std::fill_n(kept, n, T(1));
-    for (int64_t head = 0; head < heads; ++head)
-      for (int64_t i = 0; i < n; ++i) kept[i] *= 1 - xi.free[head] * before.read[head * n + i];
-  }
-
-  void retention_backward(const Interface<const T*>& xi, const Trace<const T*>& before, T* g_kept,
-                          const Interface<T*>& g, T* g_read, Scratch& room) const {
-    T* first = room.before.data();  // the product of all heads before each one
-    std::fill_n(first, n, T(1));
-    for (int64_t head = 0; head < heads; ++head)
-      for (int64_t i = 0; i < n; ++i)
-        first[(head + 1) * n + i] =
-            first[head * n + i] * (1 - xi.free[head] * before.read[head * n + i]);
-    for (int64_t head = heads - 1; head >= 0; --head) {  // g_kept takes those behind it along
-      T of_gate = 0;
-      for (int64_t i = 0; i < n; ++i) {
-        const T w = before.read[head * n + i], rest = g_kept[i] * first[head * n + i];
-        of_gate -= rest * w;
-        g_read[head * n + i] -= rest * xi.free[head];
-        g_kept[i] *= 1 - xi.free[head] * w;
-      }
-      g.free[head] += of_gate;
-    }
-  }
-
-  // The locations from the freest to the most used; of equal ones the first.
-  void sort(const T* usage, int32_t* order) const {
-    std::iota(order, order + n, 0);
-    std::stable_sort(order, order + n, [&](int32_t x, int32_t y) { return usage[x] < usage[y]; });
-  }
-
-  // a[phi_j] = (1 - u[phi_j]) times all u[phi_i] before it
-  void allocate(const T* usage, int32_t* order, T* allocation) const {
-    sort(usage, order);
-    T before = 1;
-    for (int64_t j = 0; j < n; ++j) {
-      allocation[order[j]] = (1 - usage[order[j]]) * before;
-      before *= usage[order[j]];
-    }
-  }
-
-  void allocate_backward(const T* usage, const T* g_allocation, Scratch& room, T* g_usage) const {
-    const int32_t* order = room.order.data();
-    sort(usage, room.order.data());
-    T* before = room.before.data();
-    before[0] = 1;
-    for (int64_t j = 0; j + 1 < n; ++j) before[j + 1] = before[j] * usage[order[j]];
-    T g_before = 0;  // of the product behind location j
-    for (int64_t j = n - 1; j >= 0; --j) {
-      const int32_t i = order[j];
-      g_usage[i] += (g_before - g_allocation[i]) * before[j];
-      g_before = g_before * usage[i] + g_allocation[i] * (1 - usage[i]);
-    }
-  }
 
   // M <- M (1 - w e') + w v'
   void write(const Interface<const T*>& xi, const T* weights, const T* kept, T* memory) const {

@@ -1,5 +1,5 @@
 // The memory of a sparse DNC at one word of one story, and its gradients.
-// Equation numbers are those of Rae et al. (2016); ../sdnc.py is the same in PyTorch, and the oracle.
+// Equation numbers are those of Rae et al. (2016); ../sdnc.py is the same in PyTorch: the oracle.
 
 #pragma once
 
@@ -100,14 +100,15 @@ class Sdnc {
   }
 
   struct Scratch {
-    std::vector<T> last, forward, backward, state, g_read, g_write;
+    std::vector<T> last, forward, backward, row, g_read, g_write;
     std::vector<std::pair<T, int64_t>> entries;
+    std::vector<int64_t> written, preceding;
 
     explicit Scratch(const Sdnc& of)
         : last(of.n),
           forward(of.heads * of.n),
           backward(of.heads * of.n),
-          state(of.state_size),
+          row(of.n),
           g_read(of.heads * of.n),
           g_write(of.n) {}
   };
@@ -166,15 +167,15 @@ class Sdnc {
            Trace<const T*>(trace, *this), State<T*>(after, *this), room);
   }
 
-  void backward(const T* interface, const T* trace_before, const T* trace, const T* state_before,
-                const T* g_found, T* adjoint, T* g_interface, Scratch& room) const {
+  void backward(const T* interface, const T* trace_before, const T* trace,
+                const T* /* state before */, const T* state_after, const T* g_found, T* adjoint, T* g_interface,
+                Scratch& room) const {
     const Interface<const T*> xi(interface, *this);
     const Interface<T*> g(g_interface, *this);
     const Trace<const T*> before(trace_before, *this), now(trace, *this);
     T *g_memory = adjoint, *of_read = adjoint + n * size;
     std::fill_n(g_interface, interface_size, T(0));
-    replay(interface, trace_before, trace, state_before, room.state.data(), room);
-    const State<const T*> state(room.state.data(), *this);
+    const State<const T*> state(state_after, *this);
 
     T *g_read = room.g_read.data(), *g_write = room.g_write.data();
     for (int64_t head = 0; head < heads; ++head)
@@ -295,29 +296,43 @@ class Sdnc {
     std::fill_n(state.memory + static_cast<int64_t>(*now.oldest) * size, size, T(0));  // eq. 8
     for (int64_t i = 0; i < n; ++i)
       if (now.write[i] != 0) add(now.write[i], xi.vector, size, state.memory + i * size);
-    for (int64_t i = 0; i < n; ++i)
-      if (now.write[i] != 0)  // eq. 19
-        add_to_row(state.next, i, 1 - now.write[i], now.write[i], before.precedence, room);
+    room.written.clear();
+    room.preceding.clear();
+    for (int64_t i = 0; i < n; ++i) {
+      if (now.write[i] != 0) room.written.push_back(i);
+      if (before.precedence[i] != 0) room.preceding.push_back(i);
+    }
+    for (const int64_t i : room.written)  // eq. 19
+      add_to_row(state.next, i, 1 - now.write[i], now.write[i], before.precedence, room.preceding,
+                 room);
     for (int64_t k = 0; k < n * links; ++k)  // eq. 20
       state.previous.values[k] *= 1 - now.write[static_cast<int64_t>(state.previous.columns[k])];
-    for (int64_t i = 0; i < n; ++i)
-      if (before.precedence[i] != 0)
-        add_to_row(state.previous, i, T(1), before.precedence[i], now.write, room);
+    for (const int64_t i : room.preceding)
+      add_to_row(state.previous, i, T(1), before.precedence[i], now.write, room.written, room);
   }
 
   // row i <- keep row i + weight x, without the diagonal; the largest entries stay
   void add_to_row(const Rows<T*>& rows, int64_t i, T keep, T weight, const T* x,
-                  Scratch& room) const {
+                  const std::vector<int64_t>& places, Scratch& room) const {
     T *values = rows.values + i * links, *columns = rows.columns + i * links;
-    T* row = room.g_write.data();  // the row with all its columns
-    std::fill_n(row, n, T(0));
-    for (int64_t k = 0; k < links; ++k) row[static_cast<int64_t>(columns[k])] += keep * values[k];
-    for (int64_t j = 0; j < n; ++j) row[j] += weight * x[j];
-    row[i] = 0;
+    T* row = room.row.data();  // all its columns, 0 before and after
     auto& entries = room.entries;
     entries.clear();
-    for (int64_t j = 0; j < n; ++j)
-      if (row[j] != 0) entries.emplace_back(row[j], j);
+    for (int64_t k = 0; k < links; ++k) {
+      const int64_t j = static_cast<int64_t>(columns[k]);
+      if (keep * values[k] == 0) continue;
+      row[j] = keep * values[k];
+      entries.emplace_back(0, j);
+    }
+    for (const int64_t j : places) {
+      if (j == i) continue;
+      if (row[j] == 0) entries.emplace_back(0, j);
+      row[j] += weight * x[j];
+    }
+    for (auto& entry : entries) {
+      entry.first = row[entry.second];
+      row[entry.second] = 0;
+    }
     largest_first(entries, links);
     for (int64_t k = 0; k < links; ++k) {
       const bool there = k < static_cast<int64_t>(entries.size());
