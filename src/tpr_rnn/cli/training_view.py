@@ -19,6 +19,7 @@ from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.registry import ARCHITECTURES
+from tpr_rnn.models.word_level import WordLevel
 from tpr_rnn.times import duration
 from tpr_rnn.training.events import Evaluated, Event, LearningRateHalved, Restarted, Stepped
 from tpr_rnn.training.run import Run
@@ -144,7 +145,7 @@ class TrainingView:
             f"training   preset {config.preset}, seed {config.seed}: up to {recipe.epochs} epochs "
             f"of {trainer.steps_per_epoch} steps{attempts}"
         )
-        if isinstance(trainer.model, TPRRNN):
+        if isinstance(trainer.model, TPRRNN | WordLevel):
             memory = native.status() if config.device == "cpu" else "plain PyTorch"
             say(f"memory     parallel form, {memory}")
         say(f"run        {self.directory}")

@@ -24,6 +24,7 @@ from tpr_rnn.evaluation.scoring import Scores, answered, percent, score, task_er
 from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.reader import Reader
+from tpr_rnn.models.word_level import WordLevel
 from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
@@ -181,7 +182,7 @@ class Run:
 
     def _record(self, valid: Scores) -> RunRecord:
         config, progress, corpus = self.config, self.trainer.progress, self.corpus
-        memory = isinstance(self.trainer.model, TPRRNN)
+        memory = isinstance(self.trainer.model, TPRRNN | WordLevel)
         kernel = native.status() if self.device.type == "cpu" else "plain PyTorch"
         settings = {"model": asdict(self.trainer.config), "recipe": asdict(config.settings.recipe)}
         return RunRecord(
