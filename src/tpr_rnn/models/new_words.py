@@ -71,12 +71,14 @@ def new_words(
     said = {word.lower(): _said(word, kind) for word, kind in kinds.items()}
     tokens = [tokenize(text) for text in texts]
     there = set(itertools.chain(*tokens))
+    unknown = vocabulary.unknown(word for words in tokens for word in words)
+    if not unknown:
+        return ()
     free = {
         kind: [slot for slot in slots if slot in vocabulary and slot not in there]
         for kind, slots in SLOTS.items()
     }
-    unknown = vocabulary.unknown(itertools.chain(*tokens))
-    if not unknown or not any(free.values()):
+    if not any(free.values()):
         return ()
     found = []
     for word in unknown:

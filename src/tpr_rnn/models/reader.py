@@ -115,6 +115,8 @@ class Reader:
                 others their sentences tell.
         """
         taken = new_words(texts, self.vocabulary, kinds or {})
+        if not taken:
+            return self
         names = {each.slot: each.word for each in taken}
         return replace(
             self,
