@@ -336,7 +336,7 @@ def test_a_memory_that_blows_up_is_no_trace_but_an_error() -> None:
             weight *= 100
     plain = trace(reader, RANDOM_STORY, "Where is John?").as_json()
     assert "NaN" not in json.dumps(plain)
-    with pytest.raises(UserError, match="grows beyond all numbers within these 70 sentences"):
+    with pytest.raises(UserError, match="grows beyond all numbers within these 120 sentences"):
         trace(reader, 20 * RANDOM_STORY)
 
 
