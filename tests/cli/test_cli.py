@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from cli.command import run
 from tpr_rnn.cli import main
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.models.lstm import LSTMReaderConfig
@@ -23,19 +24,6 @@ from tpr_rnn.training.recipe import Recipe
 ONCE = ["--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none"]
 QUICK = ["--set", "epochs=2", *ONCE]
 ENDLESS = ["--set", "stop_after_zero_error=none"]
-
-
-def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "TPR_RNN_DATA"}
-    return subprocess.run(
-        [sys.executable, "-m", "tpr_rnn", *arguments],
-        capture_output=True,
-        text=True,
-        env=environment | {"COLUMNS": "100"},
-        timeout=120,
-        check=False,
-        **options,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -246,10 +234,15 @@ def test_analyze_refuses_a_model_without_a_memory_before_it_reads(trained, tmp_p
     assert "only a TPR-RNN has a memory to look into; this model is: LSTM" in done.stderr
 
 
-def test_output_that_nobody_reads_ends_quietly() -> None:
-    done = run("settings", preexec_fn=_close_the_other_end)
-    assert (done.returncode, done.stderr) == (141, "")
-    done = run("settings", "--json", preexec_fn=_close_the_other_end)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_output_that_nobody_reads_ends_quietly(form) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tpr_rnn", "settings", *form],
+        preexec_fn=_close_the_other_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (141, "")
 
 
@@ -323,11 +316,9 @@ def test_a_story_in_the_place_of_a_run_is_told_from_one(tmp_path) -> None:
     assert f"{path}: not a file of a run; expected a run directory" in done.stderr
 
 
-def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(
-    trained, story, monkeypatch
-) -> None:
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    done = run("ask", str(trained), "--story", str(story), "--question", "Where is Mary?")
+def test_a_terminal_without_the_bars_gets_an_answer_all_the_same(trained, story) -> None:
+    question = ("--story", str(story), "--question", "Where is Mary?")
+    done = run("ask", str(trained), *question, encoding="ascii")
     assert done.returncode == 0
     assert re.search(r"kitchen +\d+\.\d\d%", done.stdout)
 
