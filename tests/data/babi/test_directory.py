@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from tpr_rnn.data.babi import substitutes
@@ -210,3 +212,11 @@ def test_only_the_training_file_of_a_known_task_is_filled(gap) -> None:
         write(gap / f"qa21_{split}.txt", 2)
     with pytest.raises(UserError, match=r"task 21 has no train file"):
         load_corpus(gap, "21")
+
+
+def test_task_3_is_read_further_back_than_the_others(tmp_path) -> None:
+    for task, split in itertools.product((1, 3, 20), SPLITS):
+        write(tmp_path / f"qa{task}_{split}.txt", 4)
+    corpus = load_corpus(tmp_path, "all")
+    assert corpus.max_sentences(None) == {"1": 70, "3": 130, "20": 70}
+    assert corpus.max_sentences(50) == {"1": 50, "3": 50, "20": 50}
