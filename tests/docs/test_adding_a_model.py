@@ -93,31 +93,40 @@ for name, tensor in whole.trainer.tensors().items():
     assert tensor.equal(run.trainer.tensors()[name]), name
 assert whole.trainer.model.norm.running_mean.abs().sum() > 0
 """
+# Commands, each with what it prints.
+THEN_USED = """
+import contextlib, io
+from tpr_rnn.cli import main
 
-
-def run_python(package: Path, *arguments: str) -> str:
-    environment = os.environ | {"PYTHONPATH": str(package), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+(out / "story.txt").write_text("Mary went to the office.")
+question = ["--story", str(out / "story.txt"), "--question", "Where is Mary?"]
+for command in (
+    ["evaluate", str(out / "whole"), "--data", data, "--json"],
+    ["ask", str(out / "stopped"), *question, "--json"],
+):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        try:
+            main(command)
+        except SystemExit as end:
+            assert not end.code
+    print(json.dumps(json.loads(printed.getvalue())))
+"""
 
 
 def test_a_model_is_a_file_and_a_line_in_the_registry(package, data, tmp_path) -> None:
-    run_python(package, "-c", TRAIN_TWICE, str(tmp_path), str(data), json.dumps(SETTINGS))
-    whole, stopped = (tmp_path / name for name in ("whole", "stopped"))
-    assert (whole / "model.safetensors").read_bytes() == (
-        stopped / "model.safetensors"
-    ).read_bytes()
-    command = ("-m", "tpr_rnn")
-    scored = json.loads(
-        run_python(package, *command, "evaluate", str(whole), "--data", str(data), "--json")
+    script = (TRAIN_TWICE + THEN_USED, str(tmp_path), str(data), json.dumps(SETTINGS))
+    done = subprocess.run(
+        [sys.executable, "-c", *script],
+        env=os.environ | {"PYTHONPATH": str(package), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
+    whole, stopped = (tmp_path / name / "model.safetensors" for name in ("whole", "stopped"))
+    assert whole.read_bytes() == stopped.read_bytes()
+    scored, asked = map(json.loads, done.stdout.splitlines())
     assert set(scored["per_task"]) == {"1"}
-    story = tmp_path / "story.txt"
-    story.write_text("Mary went to the office.\n")
-    asked = (str(stopped), "--story", str(story), "--question", "Where is Mary?", "--json")
-    answers = json.loads(run_python(package, *command, "ask", *asked))["answers"]
+    answers = asked["answers"]
     assert len(answers) > 1
     assert answers[0]["probability"] >= answers[1]["probability"]

@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+from memory.random_stories import TOLERANCE, random_associations, random_queries
 from tpr_rnn.memory import Associations, native, parallel, read, sequential
 from tpr_rnn.memory.native import build
 
@@ -145,6 +146,28 @@ def test_the_order_in_which_operations_are_named_does_not_matter(story) -> None:
     for form in (sequential, parallel):
         changes, _ = form(story, operations=("backlink", "write"))
         torch.testing.assert_close(changes, expected)
+
+
+@needs_kernel
+@pytest.mark.parametrize("threads", [2, 3, 9])
+def test_threads_share_the_stories(threads) -> None:
+    said = random_associations(5, 9, 3, 2, seed=1)
+    queries = random_queries(said, 20, seed=2)
+    inputs = (said.table, queries.table, queries.scale, queries.shift)
+
+    def results(form) -> tuple[torch.Tensor, ...]:
+        changes, _, found = form(said, queries=queries)
+        total = (changes**2).sum() + (found**2).sum()
+        return changes, found, *torch.autograd.grad(total, inputs)
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        actual = results(parallel)
+    finally:
+        torch.set_num_threads(before)
+    for one, other in zip(actual, results(sequential), strict=True):
+        torch.testing.assert_close(one, other, **TOLERANCE)
 
 
 @needs_kernel
