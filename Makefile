@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: reports demo explore test test-browser mutants check clean
+.PHONY: reports demo explore test test-slow test-browser mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -15,10 +15,16 @@ explore: $(INSTALLED)
 	$(BIN)/tpr-rnn explore
 
 # The tests of the explorer's page need a Chromium with its driver; without one they are skipped.
+# One thread a process, for the two processes have two cores; a file stays in one of them, so that
+# what its tests share is made once.
 test: check
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 	@$(HAS_CHROMIUM) || echo "No Chromium here: the tests of the explorer's page were skipped." \
 	  "'make test-browser' installs one where it may."
+
+# What `make test` leaves out: torch.compile and torch.export, several processes, many wide stories.
+test-slow: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
 
 # The tests of the page alone; installs a Chromium from Debian's packages if that is allowed.
 test-browser: $(INSTALLED)
