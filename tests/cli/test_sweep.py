@@ -13,6 +13,7 @@ import time
 import pytest
 from rich.console import Console
 
+from cli.command import run
 from experiments.tiny import jobs, write_data
 from report.made_up import make_record
 from tpr_rnn.cli import main
@@ -32,16 +33,6 @@ def command(data, out, *more: str) -> list[str]:
     return ["sweep", "single-task", "--data", str(data), "--out", str(out), *settings]
 
 
-def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tpr_rnn", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
-
-
 @pytest.fixture
 def data(tmp_path):
     return write_data(tmp_path / "data", 1, 15)
@@ -51,7 +42,7 @@ def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
     (data / "qa15_valid.txt").write_text("nonsense\n")
     out = tmp_path / "out"
     arguments = command(data, out, "--seeds", "2", "--tasks", "1,15", "--set", "epochs=2")
-    done = run([*arguments, "--workers", "2", "--json"])
+    done = run(*arguments, "--workers", "2", "--json")
     assert done.returncode == 1, done.stderr
     told = json.loads(done.stdout)
     assert told["sweep"] == "single-task"
@@ -64,7 +55,7 @@ def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
     assert "test questions are scored when all runs are finished" in done.stderr
 
     write_data(data, 15)
-    done = run([*arguments, "--workers", "1"])
+    done = run(*arguments, "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert "2 of them were finished before" in done.stdout
     assert "4 of 4 runs finished" in done.stdout
@@ -105,7 +96,7 @@ def test_a_sweep_survives_kill_and_ctrl_c(data, tmp_path) -> None:
         assert (curve.parent / "checkpoint.safetensors").exists()
         assert not (curve.parent / "failure.json").exists()
 
-    done = run([*arguments, "--workers", "2"])
+    done = run(*arguments, "--workers", "2")
     assert done.returncode == 0, done.stderr
     for curve in curves:
         epochs = [json.loads(line)["epoch"] for line in curve.read_text().splitlines()]
@@ -221,9 +212,9 @@ def test_a_plan_is_a_command_for_each_run(data, tmp_path, capsys, monkeypatch) -
             f"--out {place} --resume" for place in places
         ]
     for line in lines:
-        done = run([*shlex.split(line.split(" ", 1)[1])])
+        done = run(*shlex.split(line.split(" ", 1)[1]))
         assert done.returncode == 0, done.stderr
-    done = run([*arguments, "--json"])
+    done = run(*arguments, "--json")
     assert "2 of them were finished before" in done.stderr
     assert [record["test"] is None for record in json.loads(done.stdout)["records"]] == [False] * 2
 
