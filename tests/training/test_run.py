@@ -173,6 +173,25 @@ def test_a_stopped_run_resumes_to_the_same_end(data, undisturbed, tmp_path, step
     assert comparable(tmp_path / "run") == comparable(undisturbed)
 
 
+def test_a_step_that_is_broken_off_is_not_saved(data, undisturbed, tmp_path, monkeypatch) -> None:
+    """As by a second Ctrl-C: half a step must not go into the checkpoint."""
+    run = Run.begin(config(data), tmp_path / "run")
+    for _ in run.events(stop=lambda: run.trainer.progress.step >= 9):
+        pass
+    run = Run.resume(tmp_path / "run")
+    follow = run.trainer.optimizer.step
+
+    def break_off(learning_rate: float) -> None:
+        follow(learning_rate)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.trainer.optimizer, "step", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        next(run.events())
+    finish(Run.resume(tmp_path / "run"))
+    assert comparable(tmp_path / "run") == comparable(undisturbed)
+
+
 def test_the_time_before_an_interruption_counts(data, tmp_path) -> None:
     run = Run.begin(config(data), tmp_path / "run")
     for _ in run.events(stop=lambda: run.trainer.progress.step >= 5):

@@ -127,10 +127,12 @@ class Run:
                         saved = time.monotonic()
                     yield event
                     if stop():
-                        return
-            finally:
-                # Also when whoever iterates goes away: between two events the state is whole.
+                        break
+            except GeneratorExit:  # whoever iterates goes away; between two events all is whole
                 self._save()
+                raise
+            # An error, or a second Ctrl-C, may come within a step: then the last checkpoint stays.
+            self._save()
 
     @property
     def ended(self) -> bool:
