@@ -5,7 +5,7 @@ import torch
 
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
-from tpr_rnn.models.encoder import SentenceEncoder
+from tpr_rnn.models.encoder import SentenceEncoder, encode
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.registry import find_architecture, make_model
 
@@ -30,14 +30,14 @@ def test_a_sentence_is_the_sum_of_its_words_by_position(sentences, symbol_size) 
             for sentence in words
         ]
     )
-    encoded = encoder(words)
-    assert encoded.shape == (sentences, symbol_size or 7)
-    torch.testing.assert_close(encoded, by_hand)
-    direction = torch.rand(encoded.shape, dtype=torch.float64)
-    found = torch.autograd.grad((encoded * direction).sum(), weights)
+    direction = torch.rand(by_hand.shape, dtype=torch.float64)
     expected = torch.autograd.grad((by_hand * direction).sum(), weights)
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other)
+    for encoded in (encoder(words), encode(words, *weights)):
+        assert encoded.shape == (sentences, symbol_size or 7)
+        torch.testing.assert_close(encoded, by_hand)
+        found = torch.autograd.grad((encoded * direction).sum(), weights)
+        for one, other in zip(found, expected, strict=True):
+            torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("vocabulary_size", [100, 4_000])
@@ -51,7 +51,7 @@ def test_few_sentences_cost_the_same_whatever_the_vocabulary(vocabulary_size) ->
     encoder = make_encoder(vocabulary_size, 8, 16)
     words = torch.randint(0, vocabulary_size, (64, 8))
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        encoder(words).sum()
+        encode(words, encoder.word_vectors, encoder.position_vectors).sum()
     assert max(kept) == 64 * 8 * 16
 
 

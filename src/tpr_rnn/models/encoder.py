@@ -5,6 +5,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag
 
+from tpr_rnn.models import parts
+
 
 class SentenceEncoder(nn.Module):
     """s = sum over i of d_i * p_i: word vectors weighed by position vectors (eq. 5).
@@ -29,13 +31,25 @@ class SentenceEncoder(nn.Module):
 
     def forward(self, words: Int[Tensor, "u w"]) -> Float[Tensor, "u v"]:
         """Encode sentences."""
-        if len(words) < len(self.word_vectors):  # few sentences: only the words that they have
-            return (embedding(words, self.word_vectors) * self.position_vectors).sum(dim=1)
-        # Many sentences share most of their pairs of a word and a position, so that each pair is
-        # multiplied once, and a sentence only gathers and adds.
-        pairs = (self.word_vectors[:, None] * self.position_vectors).flatten(0, 1)  # d_i * p_i
-        position = torch.arange(words.shape[1], device=words.device)
-        return embedding_bag(words * words.shape[1] + position, pairs, mode="sum")
+        vectors = self.word_vectors, self.position_vectors
+        if parts.usable(*vectors):
+            return parts.encode(encode, words, *vectors)
+        return encode(words, *vectors)
+
+
+def encode(
+    words: Int[Tensor, "u w"],
+    word_vectors: Float[Tensor, "n v"],
+    position_vectors: Float[Tensor, "w v"],
+) -> Float[Tensor, "u v"]:
+    """Encode sentences (eq. 5) in PyTorch."""
+    if len(words) < len(word_vectors):  # few sentences: only the words that they have
+        return (embedding(words, word_vectors) * position_vectors).sum(dim=1)
+    # Many sentences share most of their pairs of a word and a position, so that each pair is
+    # multiplied once, and a sentence only gathers and adds.
+    pairs = (word_vectors[:, None] * position_vectors).flatten(0, 1)  # d_i * p_i
+    position = torch.arange(words.shape[1], device=words.device)
+    return embedding_bag(words * words.shape[1] + position, pairs, mode="sum")
 
 
 def position_encoding(words: int, size: int) -> Float[Tensor, "w v"]:

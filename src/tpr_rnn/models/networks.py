@@ -7,6 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from tpr_rnn.models import parts
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkShape:
@@ -60,20 +62,29 @@ class EntityRelationNetworks(nn.Module):
 
     def forward(self, sentences: Float[Tensor, "u v"]) -> Float[Tensor, "u d"]:
         """The entities and relations of each sentence, side by side."""
-        shape = self.shape
         sentences = self.sentence_dropout(sentences)
         first = self._first[0] or self
-        hidden = torch.tanh(sentences @ first.hidden_weight + first.hidden_bias)  # m u h
-        hidden = self.hidden_dropout(hidden)
-        hidden = hidden.expand(len(self.entities) + len(self.relations), -1, -1)
-        split = len(self.entities)
-        entity = torch.baddbmm(self.entity_bias, hidden[:split], self.entity_weight)  # m u e
-        relation = torch.baddbmm(self.relation_bias, hidden[split:], self.relation_weight)  # m u r
-        if not shape.linear:
-            entity, relation = torch.tanh(entity), torch.tanh(relation)
-        if shape.bounded:
-            entity, relation = bounded_entities(entity), bounded_relations(relation)
-        return torch.cat((*entity, *relation), dim=1)
+        weights = (
+            *(first.hidden_weight, first.hidden_bias),
+            *(self.entity_weight, self.entity_bias),
+            *(self.relation_weight, self.relation_bias),
+        )
+        settings = (
+            self._kept(sentences, first.hidden_weight),
+            self.shape.linear,
+            self.shape.bounded,
+        )
+        if parts.usable(sentences, *weights):
+            return parts.take_apart(take_apart, (sentences, *weights), settings)
+        return take_apart(sentences, *weights, *settings)
+
+    def _kept(self, sentences: Tensor, hidden_weight: Tensor) -> Tensor | None:
+        """What the hidden layers are multiplied with, for dropout: 0 or what makes up for zeros."""
+        if not (self.hidden_dropout.training and self.hidden_dropout.p):
+            return None
+        layers, _, size = hidden_weight.shape
+        kept: Tensor = self.hidden_dropout(sentences.new_ones(layers, len(sentences), size))
+        return kept
 
     def by_name(self, vectors: Float[Tensor, "*rows d"]) -> dict[str, Float[Tensor, "*rows _"]]:
         """Take entities and relations apart, by their paper names."""
@@ -81,6 +92,46 @@ class EntityRelationNetworks(nn.Module):
         sizes += [self.shape.relation_size] * len(self.relations)
         parts = vectors.split(sizes, dim=-1)
         return dict(zip(self.entities + self.relations, parts, strict=True))
+
+
+def take_apart(
+    sentences: Float[Tensor, "u v"],
+    hidden_weight: Float[Tensor, "l v h"],
+    hidden_bias: Float[Tensor, "l 1 h"],
+    entity_weight: Float[Tensor, "i h e"],
+    entity_bias: Float[Tensor, "i 1 e"],
+    relation_weight: Float[Tensor, "j h r"],
+    relation_bias: Float[Tensor, "j 1 r"],
+    kept: Float[Tensor, "l u h"] | None,
+    linear: bool,
+    bounded: bool,
+) -> Float[Tensor, "u d"]:
+    """The entities and relations of each sentence, side by side, in PyTorch (eq. 7, 8, 15, 16).
+
+    Args:
+        sentences: as vectors.
+        hidden_weight: of the first layers: one (l) for each network (m), or one for all.
+        hidden_bias: as `hidden_weight`.
+        entity_weight: of the second layers, one for each entity (i).
+        entity_bias: as `entity_weight`.
+        relation_weight: of the second layers, one for each relation (j).
+        relation_bias: as `relation_weight`.
+        kept: dropout of the hidden layers: 0 or what makes up for the zeros; None: no dropout.
+        linear: without a tanh at the end.
+        bounded: scale keys to at most length 1.
+    """
+    hidden = torch.tanh(sentences @ hidden_weight + hidden_bias)  # l u h
+    if kept is not None:
+        hidden = hidden * kept
+    split = len(entity_weight)
+    hidden = hidden.expand(split + len(relation_weight), -1, -1)  # m u h
+    entity = torch.baddbmm(entity_bias, hidden[:split], entity_weight)  # i u e
+    relation = torch.baddbmm(relation_bias, hidden[split:], relation_weight)  # j u r
+    if not linear:
+        entity, relation = torch.tanh(entity), torch.tanh(relation)
+    if bounded:
+        entity, relation = bounded_entities(entity), bounded_relations(relation)
+    return torch.cat((*entity, *relation), dim=1)
 
 
 def bounded_entities(vectors: Float[Tensor, "*n e"]) -> Float[Tensor, "*n e"]:

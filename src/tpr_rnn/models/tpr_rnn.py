@@ -171,7 +171,7 @@ class TPRRNN(Model):
         """The scores (logits) of every word as the answer to every question of the batch."""
         parts = self.parts(batch.sentences, batch.questions)
         found = [self._find(parts, group) for group in batch.groups]
-        return self.logits(torch.cat(found))
+        return self.logits(torch.cat(found) if len(found) > 1 else found[0])
 
     def parts(self, sentences: Int[Tensor, "u w"], questions: Int[Tensor, "a w"]) -> TextParts:
         """Encode sentences and questions (eq. 5) and take them apart (eq. 7, 8, 15, 16)."""

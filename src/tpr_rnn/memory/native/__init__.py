@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.nn import Parameter
 
 from tpr_rnn.memory.associations import Associations
 from tpr_rnn.memory.native import build, operator
@@ -73,7 +74,7 @@ def update(
         pieces.chunk,
         pieces.longest_whole,
     )
-    if _observed(table):
+    if observed(table):
         change, after, found = torch.ops.tpr_rnn.update(*inputs)
     else:
         change, after, found = operator.Direct.apply(*inputs, changes)
@@ -84,10 +85,10 @@ def update(
     )
 
 
-def _observed(table: Tensor) -> bool:
+def observed(table: Tensor) -> bool:
     """Whether somebody looks at each operator: a graph that is traced, or tensors of a kind."""
     return (
         torch.compiler.is_compiling()
         or torch._C._len_torch_dispatch_stack() > 0
-        or type(table) is not Tensor
+        or type(table) not in (Tensor, Parameter)
     )
