@@ -29,12 +29,14 @@ def usable(*tensors: Tensor) -> bool:
 
     A graph that is traced, or a mode that looks at each operation, gets them in PyTorch.
     """
+    if torch.compiler.is_compiling():
+        return False
     first = tensors[0]
     return (
-        native.usable(first)
+        all(each.dtype == first.dtype and not native.observed(each) for each in tensors)
+        and native.usable(first)
         and not torch.is_autocast_enabled("cpu")
         and build.load(DIRECTORY) is None
-        and all(each.dtype == first.dtype and not native.observed(each) for each in tensors)
     )
 
 
