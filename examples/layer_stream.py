@@ -7,6 +7,7 @@ lines there are; nothing is trained. Takes some seconds of one core.
 import torch
 
 from tpr_rnn import Associations, DenseMemory, parallel, read
+from tpr_rnn.memory import OPERATIONS
 
 MACHINES, SETTINGS, VALUES = 32, 16, 20
 LINES, AT_ONCE = 20_000, 500
@@ -32,7 +33,8 @@ with torch.no_grad():
             r2=relation,  # of operations that are not in use
             r3=relation,
         )
-        _, memory = parallel(said, operations=("write",), state=memory)
+        write = OPERATIONS[:1]
+        _, memory = parallel(said, operations=write, state=memory)
         pairs = zip(machine.tolist(), setting.tolist(), strict=True)
         last.update(zip(pairs, value.tolist(), strict=True))
 

@@ -201,7 +201,6 @@ def test_a_model_with_a_field_of_the_wrong_type_is_named(trained, tmp_path, chan
         ({"device": {}}, r"`\$\.device`"),
         ({"threads": "2"}, r"`\$\.threads`"),
         ({"tasks": 3}, r"`\$\.tasks`"),
-        ({"task": "0"}, "'0' is no task"),
         ({"recipe": {"epochs": "6"}}, "epochs is a whole number, not '6'"),
         ({"recipe": {"epochs": {}}}, r"`\$\.recipe\[...\]`"),
         ({"recipe": {"speed": 9}}, "unknown settings of a recipe: speed"),
@@ -216,6 +215,14 @@ def test_a_config_with_a_field_that_makes_no_sense_is_named(data, tmp_path, chan
     path = tmp_path / "run" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UserError, match=rf"config\.json: not that of a run \(.*{named}"):
+        Run.resume(tmp_path / "run")
+
+
+def test_a_config_with_a_task_that_is_not_there_is_refused(data, tmp_path) -> None:
+    Run.begin(config(data), tmp_path / "run")
+    path = tmp_path / "run" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"task": "0"}))
+    with pytest.raises(UserError, match=r"no file of task '0'; there are 1 \(and all\)"):
         Run.resume(tmp_path / "run")
 
 

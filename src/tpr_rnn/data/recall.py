@@ -80,7 +80,7 @@ def _permute(rng: random.Random, cups: int) -> Story:
     for _ in range(SWAPS):
         one, other = rng.sample(range(cups), 2)
         under[one], under[other] = under[other], under[one]
-        told.append(f"c{one} c{other} swap.")
+        told.append(f"c{one} c{other} exchange.")
     return _story(told, [(f"c{cup} ?", f"i{item}") for cup, item in enumerate(under)])
 
 
