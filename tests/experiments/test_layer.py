@@ -38,7 +38,7 @@ def answers_by_reading(story, hops: int) -> list[str]:
         place = {words[0]: words[1] for words in told if len(words) == 2}
         if key[0].startswith("c"):
             for words in told:
-                if words[-1] == "swap":
+                if words[-1] == "exchange":
                     one, other, _ = words
                     place[one], place[other] = place[other], place[one]
             found.append(place[key[0]])
