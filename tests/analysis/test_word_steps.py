@@ -93,7 +93,7 @@ def test_the_memory_is_that_of_all_words(reader) -> None:
 
 
 def test_reasons_speak_of_words(reader) -> None:
-    text = "\n".join(explain(trace(reader, STORY, QUESTION)))
+    text = "\n".join(explain(trace(reader, STORY, QUESTION), full=True))
     assert "the word that told most of it" in text
     assert "sentence" not in text
 

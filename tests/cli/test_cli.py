@@ -339,7 +339,9 @@ def test_ask_explains(trained, story, tmp_path) -> None:
     question = ("--story", str(story), "--question", "Where is Mary?")
     done = run("ask", str(trained), *question, "--explain")
     assert done.returncode == 0, done.stderr
-    assert "Why kitchen?" in done.stdout
+    assert 'Why "kitchen"?\n  Mary went to the kitchen (1): "kitchen".\n' in done.stdout
+    assert "told by 1" not in done.stdout
+    done = run("ask", str(trained), *question, "--explain", "full")
     assert "told by 1: Mary went to the kitchen." in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     picture = tmp_path / "memory.svg"
@@ -347,13 +349,26 @@ def test_ask_explains(trained, story, tmp_path) -> None:
     trace = json.loads(done.stdout)["trace"]
     assert [sentence["text"] for sentence in trace["sentences"]] == story.read_text().splitlines()
     assert trace["question"]["answers"][0]["word"] == "kitchen"
-    assert "Why kitchen?" in done.stderr
+    assert 'Why "kitchen"?' in done.stderr
     assert "<svg" in picture.read_text()
 
 
 def test_the_prompt_explains(trained, story) -> None:
     done = run("ask", str(trained), "--story", str(story), "--explain", input="Where is John?\n")
-    assert "told by 2: John moved to the garden." in done.stdout
+    assert "  John moved to the garden (2): " in done.stdout
+
+
+def test_the_prompt_has_commands(trained, story) -> None:
+    lines = "why\nhelp\nWhere is John?\nwhy\nwhy full\nundo\nnew\nwhy\n"
+    done = run("ask", str(trained), "--story", str(story), input=lines)
+    shown = done.stdout
+    assert shown.count("Nothing was asked yet.") == 2  # new forgets the question too
+    assert "> Where is John?\n" in shown  # what is piped is echoed
+    assert "The arrow keys bring back earlier lines." in shown
+    assert shown.count("  John moved to the garden (2): ") == 2
+    assert "told by 2: John moved to the garden." in shown
+    assert "Removed: " in shown
+    assert " 0.00%" not in shown
 
 
 def test_analyze(trained, data, tmp_path) -> None:

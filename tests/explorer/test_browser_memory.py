@@ -61,7 +61,7 @@ def test_a_mixture_is_in_no_box_and_an_opposite_has_a_minus(page) -> None:
         assert mixed.texts(".node .step text") == []
         assert mixed.texts("#graph path.way") == []
         mixed.open(STORY, "Where was Mary?")
-        mixed.shows("#way", "? mary → −1 the opposite of kitchen →")
+        mixed.shows("#way", "? mary → −1 kitchen →")
         assert mixed.texts(".node .step text") == ["?", "−1"]
 
 
@@ -123,7 +123,8 @@ def test_why_this_answer(page) -> None:
     page.shows("#verdict", "office")
     page.labelled("Views").find_element(By.ID, "tab-memory").send_keys(Keys.ARROW_RIGHT)
     page.shows("#steps", "From mary the memory leads to office.")
-    page.shows("#conclusions", "Without sentence 3 it would be kitchen.")
+    page.shows("#short", 'Mary went to the office (3): "office".')
+    page.shows("#conclusions", 'Without sentence 3 it would be "kitchen".')
     page.one(".sources button").click()
     page.shows("#moment", "3. Mary went to the office.")
 

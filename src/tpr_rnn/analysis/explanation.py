@@ -4,7 +4,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tpr_rnn.analysis.schema import QuestionTrace, Step, Trace
+from tpr_rnn.analysis.basis import told_shares
+from tpr_rnn.analysis.plain_sentence import listed, said_together
+from tpr_rnn.analysis.schema import Answer, QuestionTrace, Step, Trace
 from tpr_rnn.data.vocabulary import PADDING
 from tpr_rnn.memory import SPECS
 
@@ -15,15 +17,19 @@ NOTABLE = 0.1
 """What has a smaller share than this is left out."""
 
 MENTIONED = 3
-"""So many sentences, or names, are mentioned at most."""
+"""So many sentences of a step, or names, are mentioned at most."""
+
+SURE = 0.9
+"""An answer that is less likely than this is said with its probability."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A sentence that told what a step found, and its share in that."""
+    """A sentence that told what a step found, and its share in all that the step is made of."""
 
     sentence: int
     share: float
+    """Less than 0 if it takes away."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class StepReason:
     """What an inference step did, in words."""
 
     name: str
-    """Of what it found."""
+    """Of what it found, as in the picture of the memory."""
     found: str
     """Where it came from and what it found."""
     sources: tuple[Source, ...]
@@ -44,8 +50,15 @@ class StepReason:
 class Reasons:
     """Why a model answers a question as it does, in words."""
 
-    rests_on: str
-    """Which sentences are needed: the plainest reason, so it comes first."""
+    short: str
+    """The sentences that the answer rests on, and the answer: one plain sentence."""
+    spare: str
+    """Which sentences the answer does not need though one would expect it; empty if there are none.
+    """
+    chain: str = ""
+    """What the steps have found, one after the other; empty if one of them has no name."""
+    tests: tuple[str, ...] = ()
+    """What the answer would be with fewer sentences."""
     steps: tuple[StepReason, ...] = ()
     """None if nothing was told."""
     lead: str = ""
@@ -55,45 +68,123 @@ class Reasons:
 def reasons(trace: Trace, asked: QuestionTrace) -> Reasons:
     """Say why the question of a trace is answered so."""
     if not trace.sentences:
-        return Reasons("Nothing was told, so this is a guess.")
+        return Reasons("Nothing was told, so this is a guess.", "")
     start = asked.parts["n"].name.text or "the question"
+    chain = [start]
     steps = []
     for step in asked.steps:
-        found = _found(trace, step)
+        name = _name(trace, step)
         steps.append(
             StepReason(
-                found,
-                f"From {start} the memory leads to {found}.",
+                name,
+                f"From {chain[-1]} the memory leads to {name}{_sign(step)}.",
                 tuple(sources(trace, step)),
-                f"By itself this says {_guesses(step)}.",
+                f"By itself this step would answer {_guesses(step)}.",
             )
         )
-        start = found
-    return Reasons(_rests_on(trace, asked), tuple(steps), _lead(asked))
+        chain.append(name)
+    return Reasons(
+        short=_short(trace, asked),
+        spare=_spare(trace, asked),
+        chain=_chain(asked, chain),
+        tests=tuple(_tests(trace, asked)),
+        steps=tuple(steps),
+        lead=_lead(asked),
+    )
 
 
-def explain(trace: Trace) -> Iterator[str]:
-    """The lines of an explanation; headings start in the first column, the rest further in."""
+def explain(trace: Trace, *, full: bool = False) -> Iterator[str]:
+    """The lines of an explanation; headings start in the first column, the rest further in.
+
+    Args:
+        trace: a story, and perhaps a question.
+        full: with the inference steps and what the memory holds.
+    """
     if trace.question is not None:
-        yield f"Why {trace.question.answers[0].word}?"
         why = reasons(trace, trace.question)
-        yield from _filled(why.rests_on, indent=2)
-        for number, step in enumerate(why.steps, start=1):
-            yield from _filled(f"{number}. {step.found}", indent=2)
-            yield from (_told_by(trace, source) for source in step.sources)
-            yield from _filled(step.guess, indent=5)
-        yield from _filled(why.lead, indent=2)
-    yield from _memory(trace)
+        yield f"Why {_quoted(trace.question.answers[0].word)}?"
+        yield from _filled(why.short, indent=2)
+        yield from _filled(why.spare, indent=2)
+        if full:
+            yield from _filled(why.chain, indent=2)
+            for test in why.tests:
+                yield from _filled(test, indent=2)
+            for number, step in enumerate(why.steps, start=1):
+                yield from _filled(f"{number}. {step.found}", indent=2)
+                yield from (_told_by(trace, source) for source in step.sources)
+                yield from _filled(step.guess, indent=5)
+            yield from _filled(why.lead, indent=2)
+    if full:
+        yield from _memory(trace)
 
 
-def _found(trace: Trace, step: Step) -> str:
-    """The name of what a step found: a node, its opposite, or what it is mixed of."""
+def _short(trace: Trace, asked: QuestionTrace) -> str:
+    best, *others = asked.answers
+    answer = _quoted(best.word)
+    if best.probability < SURE:
+        answer += f" ({best.probability:.0%}"
+        answer += f"; {_likely(others[0])})" if others and _is_likely(others[0]) else ")"
+    if not asked.basis.sentences:
+        return f"It answers {answer} whatever single {trace.unit} is left out."
+    told = [(_said(trace, step), number_of(trace, step)) for step in asked.basis.sentences]
+    return f"{said_together(told)}: {answer}."
+
+
+def _said(trace: Trace, step: int) -> str:
+    """A sentence or, of a word-level model, the word."""
+    sentence = trace.sentences[step]
+    return sentence.text if trace.unit == "sentence" else sentence.tokens[-1]
+
+
+def _spare(trace: Trace, asked: QuestionTrace) -> str:
+    unused = asked.basis.unused
+    if not unused:
+        return ""
+    them = "it" if len(unused) == 1 else "them"
+    return f"It does not need {_numbers(trace, unused)}: without {them} the answer is the same."
+
+
+def _numbers(trace: Trace, steps: Sequence[int]) -> str:
+    """Some sentences by their numbers: sentences 1, 4 and 5."""
+    numbers = [str(number_of(trace, step)) for step in sorted(steps)]
+    return f"{trace.unit}{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+
+
+def _tests(trace: Trace, asked: QuestionTrace) -> Iterator[str]:
+    answer = asked.answers[0].word
+    basis = asked.basis
+    if basis.sentences:
+        alone, without = _likely(basis.alone), _likely(basis.without)
+        yield f"With {_numbers(trace, basis.sentences)} alone it is {alone}, without {without}."
+    changed = [
+        f"{number_of(trace, step)} it would be {_quoted(other)}"
+        for step, other in needed(asked).items()
+    ]
+    if changed:
+        yield f"Without {trace.unit} {', without '.join(changed)}."
+    else:
+        yield f"Without any one of the {trace.unit}s it would still be {_quoted(answer)}."
+
+
+def _chain(asked: QuestionTrace, names: Sequence[str]) -> str:
+    """What was found, up to where nothing new comes; a step that found a mixture has no name."""
+    if not all(step.retrieved.is_node for step in asked.steps):
+        return ""
+    different = [name for place, name in enumerate(names) if name not in names[:place]]
+    return " → ".join(different)
+
+
+def _name(trace: Trace, step: Step) -> str:
+    """The name of what a step found: a node, or what it is mixed of.
+
+    The memory gives the opposite of a node for the opposite of a key, so that a sign is undone by
+    the next relation and says nothing (`_sign` tells it).
+    """
     found = step.retrieved
     if found.node is None:
         return "nothing"
     if found.is_node:
-        name = node_name(trace, found.node)
-        return name if found.cosine > 0 else f"the opposite of {name}"
+        return node_name(trace, found.node)
     shares: dict[int, float] = {}
     weights: dict[int, float] = {}
     for origin in step.origins:
@@ -101,53 +192,70 @@ def _found(trace: Trace, step: Step) -> str:
         weights[origin.node] = weights.get(origin.node, 0.0) + origin.weight
     mixed = [node for node in shares if shares[node] >= NOTABLE]
     mixed.sort(key=lambda node: -shares[node])
-    terms = [
-        f" {'+' if weights[node] > 0 else '-'} {node_name(trace, node)}"
-        for node in mixed[:MENTIONED]
-    ]
+    names = dict.fromkeys(
+        f" {'+' if weights[node] > 0 else '-'} {node_name(trace, node)}" for node in mixed
+    )
+    terms = list(names)[:MENTIONED]
     if len(terms) == 1:  # not of its direction, but nothing else stands out
-        sign, name = terms[0].split(maxsplit=1)
-        return f"something like {name if sign == '+' else f'the opposite of {name}'}"
+        return f"something like {terms[0].split(maxsplit=1)[1]}"
     return "".join(terms).removeprefix(" +").strip() or "something without a name"
+
+
+def _sign(step: Step) -> str:
+    return " (with a minus)" if step.retrieved.is_node and step.retrieved.cosine < 0 else ""
 
 
 def sources(trace: Trace, step: Step) -> list[Source]:
     """The sentences that told most of what a step found, with their shares, largest first."""
-    shares = [0.0] * len(trace.sentences)
-    for origin in step.origins:
-        shares[origin.sentence] += origin.share
+    shares = told_shares(step, len(trace.sentences))
     largest = sorted(enumerate(shares), key=lambda pair: -abs(pair[1]))
     return [
         Source(sentence, share) for sentence, share in largest[:MENTIONED] if abs(share) >= NOTABLE
     ]
 
 
+def number_of(trace: Trace, step: int) -> int:
+    """The number of a sentence as people count, in the whole story."""
+    return trace.skipped + step + 1
+
+
 def _told_by(trace: Trace, source: Source) -> str:
-    number = trace.skipped + source.sentence + 1
-    text = f"{source.share:.0%} told by {number}: {trace.sentences[source.sentence].text}"
+    told = "told" if source.share > 0 else "taken away"
+    text = f"{abs(source.share):.0%} {told} by {number_of(trace, source.sentence)}: "
+    text += trace.sentences[source.sentence].text
     return "     " + textwrap.shorten(text, WIDTH - 5, placeholder=" ...")
 
 
+def _is_likely(answer: Answer) -> bool:
+    return answer.probability >= NOTABLE and answer.word != PADDING
+
+
+def _likely(answer: Answer) -> str:
+    return f"{_quoted(answer.word)} ({answer.probability:.0%})"
+
+
+def _quoted(answer: str) -> str:
+    return f'"{answer}"'
+
+
 def _guesses(step: Step) -> str:
-    likely = [
-        f"{guess.word} ({guess.probability:.0%})"
-        for guess in step.answers
-        if guess.probability >= NOTABLE and guess.word != PADDING
-    ]
-    return " or ".join(likely[:MENTIONED]) or "nothing in particular"
+    likely = [_likely(answer) for answer in step.answers if _is_likely(answer)]
+    return " or ".join(likely[:MENTIONED]) or "no word in particular"
 
 
 def _lead(asked: QuestionTrace) -> str:
     """Which steps make the answer win over the next best."""
     answer, rival = (guess.word for guess in asked.answers[:2])
+    whole = sum(abs(step.margin) for step in asked.steps) or 1.0
     speaks_for: list[str] = []
     against: list[str] = []
     for number, step in enumerate(asked.steps, start=1):
-        share = step.margin / (asked.margin or 1.0)
-        (speaks_for if share > 0 else against).append(f"step {number} ({share:.0%})")
-    other = "any other word" if rival == PADDING else f'"{rival}"'
-    lead = f'The lead of "{answer}" over {other} comes from {_listed(speaks_for)}'
-    return f"{lead}, against {_listed(against)}." if against else f"{lead}."
+        share = step.margin / whole
+        if abs(share) >= NOTABLE / 2:
+            (speaks_for if share > 0 else against).append(f"step {number} ({abs(share):.0%})")
+    other = "any other word" if rival == PADDING else _quoted(rival)
+    lead = f"For {_quoted(answer)} and not {other} speaks {listed(speaks_for)}"
+    return f"{lead}, against it {listed(against)}." if against else f"{lead}."
 
 
 def needed(asked: QuestionTrace) -> dict[int, str]:
@@ -158,17 +266,6 @@ def needed(asked: QuestionTrace) -> dict[int, str]:
         for sentence, other in enumerate(asked.leave_one_out)
         if other.word != answer
     }
-
-
-def _rests_on(trace: Trace, asked: QuestionTrace) -> str:
-    changed = [
-        f"{trace.skipped + sentence + 1} it would be {word}"
-        for sentence, word in needed(asked).items()
-    ]
-    if not changed:
-        answer = asked.answers[0].word
-        return f"Without any one of the {trace.unit}s it would still be {answer}."
-    return f"Without {trace.unit} {', without '.join(changed)}."
 
 
 def _memory(trace: Trace) -> Iterator[str]:
@@ -208,8 +305,3 @@ def _filled(text: str, indent: int) -> Sequence[str]:
     """Lines of a paragraph."""
     later = " " * (indent + 2)
     return textwrap.wrap(text, WIDTH, initial_indent=" " * indent, subsequent_indent=later)
-
-
-def _listed(items: Sequence[str]) -> str:
-    """Items as one says them: a, b and c."""
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,66 +1,101 @@
 """How faithful names and explanations are to the model, measured on stories."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.functional import normalize
 
-from tpr_rnn.analysis.explanation import needed, sources
 from tpr_rnn.analysis.naming import WEAK
-from tpr_rnn.analysis.schema import Trace
+from tpr_rnn.analysis.schema import Answer, QuestionTrace, Trace
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import answer_word
 from tpr_rnn.models.reader import Reader
 
-QUESTIONS = 40
-"""Questions, each of another story, that are traced."""
+QUESTIONS = 25
+"""Questions of a task, each of another story, that are traced."""
+
+CLEARLY = 0.5
+"""An answer that loses so much of its probability has changed clearly."""
 
 
 def measure_faithfulness(
-    reader: Reader, stories: Sequence[Story], sentences: Sequence[str], seed: int
+    reader: Reader, stories: Mapping[str, Sequence[Story]], sentences: Sequence[str], seed: int
 ) -> dict[str, Any]:
-    """Trace some stories, and see whether names and explanations are right.
+    """Trace some stories of each task, and see whether names and explanations are right.
 
     A name is right if it has the word that decides: the one whose exchange, as between two
-    sentences of the data that differ in nothing else, turns the vector most. An explanation of a
-    right answer is judged by how many of the question's supporting sentences it mentions.
+    sentences of the data that differ in nothing else, turns the vector most. The sentences that an
+    explanation of a right answer names are compared with the supporting sentences of the question,
+    and tested by reading the story without them, and them alone.
     """
     decisive = _decisive_words(reader, sentences)
     named: dict[str, list[float]] = defaultdict(list)
     right: dict[str, list[float]] = defaultdict(list)
-    supports: list[float] = []
-    mentioned: list[float] = []
-    answered = 0
+    by_task: dict[str, dict[str, Any]] = {}
+    traced = 0
+    for task, told in stories.items():
+        measured = []
+        for story, question in _questions(told, seed):
+            traced += 1
+            found = trace(reader, story.sentences[: question.after], question.text)
+            for sentence in found.sentences:
+                for name, part in sentence.parts.items():
+                    named[name].append(float(part.name.text != ""))
+                    word = decisive.get((name, sentence.text))
+                    if part.name.text and word is not None:
+                        right[name].append(float(word in part.name.text.split()))
+            assert found.question is not None
+            if question.supports and found.question.answers[0].word == answer_word(question.answer):
+                measured.append(_explanation(found, found.question, question))
+        if measured:
+            by_task[task] = {"answers": len(measured)} | _means(measured)
+    return {
+        "questions": traced,
+        "named": {name: _mean(values) for name, values in named.items()},
+        "named_rightly": {name: _mean(values) for name, values in right.items()},
+        "explanations": by_task,
+        "explanations_mean": _means(list(by_task.values())),
+    }
+
+
+def _questions(stories: Sequence[Story], seed: int) -> list[tuple[Story, Question]]:
+    """Some stories in random order, each with one of its questions."""
     rng = np.random.default_rng(seed)
     asked = [story for story in stories if story.questions]
     chosen = rng.permutation(len(asked))[:QUESTIONS].tolist()
-    for story in (asked[number] for number in chosen):
-        question = story.questions[int(rng.integers(len(story.questions)))]
-        found = trace(reader, story.sentences[: question.after], question.text)
-        for sentence in found.sentences:
-            for name, part in sentence.parts.items():
-                named[name].append(float(part.name.text != ""))
-                word = decisive.get((name, sentence.text))
-                if part.name.text and word is not None:
-                    right[name].append(float(word in part.name.text.split()))
-        if _is_right(found, question):
-            answered += 1
-            told = _mentioned(found)
-            if question.supports:
-                supports.append(len(told & set(question.supports)) / len(set(question.supports)))
-                mentioned.append(len(told) / question.after)
+    return [
+        (asked[number], asked[number].questions[int(rng.integers(len(asked[number].questions)))])
+        for number in chosen
+    ]
+
+
+def _explanation(found: Trace, asked: QuestionTrace, question: Question) -> dict[str, float]:
+    """How good the sentences are that the explanation of a right answer names.
+
+    precision: the share of them that are supports; recall: the share of supports among them;
+    missed: the share of them without which alone the answer changes clearly; needed: whether it
+    does without all of them; enough: whether it stays the same with them alone.
+    """
+    answer, basis = asked.answers[0], asked.basis
+    named = {found.skipped + sentence for sentence in basis.sentences}
+    supports = set(question.supports)
+    alone = [_changes(answer, asked.leave_one_out[sentence]) for sentence in basis.sentences]
     return {
-        "questions": len(chosen),
-        "answered": answered,
-        "named": {name: _mean(values) for name, values in named.items()},
-        "named_rightly": {name: _mean(values) for name, values in right.items()},
-        "supports_mentioned": _mean(supports),
-        "sentences_mentioned": _mean(mentioned),
+        "precision": len(named & supports) / (len(named) or 1),
+        "recall": len(named & supports) / len(supports),
+        "missed": sum(alone) / (len(alone) or 1),
+        "needed": float(_changes(answer, basis.without)),
+        "enough": float(basis.alone.word == answer.word),
     }
+
+
+def _changes(answer: Answer, other: Answer) -> bool:
+    """Whether an answer with fewer sentences is clearly another one."""
+    return other.word != answer.word or other.probability <= (1 - CLEARLY) * answer.probability
 
 
 @torch.no_grad()
@@ -92,16 +127,9 @@ def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str,
     return found
 
 
-def _is_right(found: Trace, question: Question) -> bool:
-    assert found.question is not None
-    return found.question.answers[0].word == answer_word(question.answer)
-
-
-def _mentioned(found: Trace) -> set[int]:
-    """The sentences that an explanation speaks of, as positions in the whole story."""
-    assert found.question is not None
-    told = {part.sentence for step in found.question.steps for part in sources(found, step)}
-    return {found.skipped + sentence for sentence in told | set(needed(found.question))}
+def _means(measured: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    keys = ("precision", "recall", "missed", "needed", "enough")
+    return {key: sum(each[key] for each in measured) / len(measured) for key in keys if measured}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -101,7 +101,7 @@ def _title(trace: Trace) -> str:
 def _draw_node(axes: Any, trace: Trace, node: int, loops: list[Association], place: Place) -> Any:
     """A box with the node's name, what leads from it to itself, and the steps that found it."""
     steps = [
-        str(number) if step.retrieved.cosine > 0 else f"{number} (the opposite)"
+        str(number) if step.retrieved.cosine > 0 else f"{number} (with a minus)"
         for number, step in enumerate(trace.question.steps if trace.question else (), start=1)
         if step.retrieved.node == node and step.retrieved.is_node
     ]

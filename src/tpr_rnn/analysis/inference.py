@@ -1,12 +1,15 @@
 """How an answer arises: the three inference steps, taken apart (eq. 15-20)."""
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from tpr_rnn.analysis.basis import Search, told_shares
 from tpr_rnn.analysis.graph import Graph, Grouping
 from tpr_rnn.analysis.naming import Occurrence, name_vectors
-from tpr_rnn.analysis.schema import Answer, Origin, Part, QuestionTrace, Row, Step
+from tpr_rnn.analysis.schema import Answer, Basis, Origin, Part, QuestionTrace, Row, Step
 from tpr_rnn.analysis.steps import Walk
 from tpr_rnn.memory import (
     SPECS,
@@ -19,7 +22,12 @@ from tpr_rnn.models.reader import Reader
 
 
 def trace_question(
-    reader: Reader, graph: Graph, memory: FactoredMemory, walk: Walk, top: int
+    reader: Reader,
+    graph: Graph,
+    memory: FactoredMemory,
+    walk: Walk,
+    top: int,
+    supports: Sequence[int],
 ) -> QuestionTrace:
     """Follow a question through the memory.
 
@@ -29,6 +37,7 @@ def trace_question(
         memory: the memory after it.
         walk: what became of the question.
         top: how many answers to give, for each step and in the end.
+        supports: the sentences that support the right answer, as far as that is known.
     """
     model = reader.memory_model
     asked, found = walk.parts, walk.found
@@ -59,9 +68,21 @@ def trace_question(
         steps=tuple(steps),
         answers=_answers(reader, logits, top),
         margin=float(logits[best] - logits[rival]),
+        basis=_basis(reader, walk, steps, best, supports),
         leave_one_out=_likeliest(reader, walk.left_out),
         over_time=_likeliest(reader, walk.earlier),
     )
+
+
+def _basis(
+    reader: Reader, walk: Walk, steps: Sequence[Step], answer: int, supports: Sequence[int]
+) -> Basis:
+    shares = torch.tensor([told_shares(step, len(walk.left_out)) for step in steps])
+    search = Search(walk, answer, shares[:, : walk.told])
+    found = search.rests_on()
+    others = [sentence for sentence in range(walk.told) if sentence not in found]
+    alone, without = _likeliest(reader, walk.with_only([sorted(found), others]))
+    return Basis(found, alone, without, search.unused(found, supports))
 
 
 def _answers(reader: Reader, logits: Float[Tensor, " v"], top: int) -> tuple[Answer, ...]:

@@ -46,13 +46,18 @@ class Represented:
 
 
 def analyze(
-    reader: Reader, stories: Sequence[Story], out: Path, *, sample: int, seed: int
+    reader: Reader,
+    stories: Mapping[str, Sequence[Story]],
+    out: Path,
+    *,
+    sample: int,
+    seed: int,
 ) -> dict[str, Any]:
     """Analyse a model on the sentences and questions of stories; draw and list them.
 
     Args:
         reader: a trained model.
-        stories: where the different sentences and questions come from.
+        stories: those of each task; the different sentences and questions come from them.
         out: an existing directory.
         sample: texts in a picture with labels; chosen at random if there are more.
         seed: of that choice.
@@ -60,10 +65,9 @@ def analyze(
     Returns:
         The numbers; `report.representations` writes them down.
     """
-    sentences = list(dict.fromkeys(told for story in stories for told in story.sentences))
-    questions = list(
-        dict.fromkeys(question.text for story in stories for question in story.questions)
-    )
+    everything = [story for some in stories.values() for story in some]
+    sentences = list(dict.fromkeys(told for story in everything for told in story.sentences))
+    questions = list(dict.fromkeys(asked.text for story in everything for asked in story.questions))
     model = reader.sentence_model.eval()
     report: dict[str, Any] = {"seed": seed, "sample": sample}
     for kind, texts, take_apart in (

@@ -151,6 +151,21 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Basis:
+    """The sentences that an answer rests on; `analysis.basis` says how they are found."""
+
+    sentences: tuple[int, ...]
+    """In the order in which the inference steps find what they told."""
+    alone: Answer
+    """The answer with these sentences alone."""
+    without: Answer
+    """The answer without all of them."""
+    unused: tuple[int, ...]
+    """Sentences that support the answer, or told most of what a step found, and that the answer
+    does not depend on."""
+
+
+@dataclass(frozen=True)
 class QuestionTrace:
     """A question, and how its answer arose (eq. 15-20)."""
 
@@ -163,6 +178,8 @@ class QuestionTrace:
     """Likeliest first; the second one is the rival."""
     margin: float
     """The lead of the answer over its rival: the sum of those of the steps."""
+    basis: Basis
+    """What the answer rests on."""
     leave_one_out: tuple[Answer, ...]
     """What the answer would be without each sentence of the story."""
     over_time: tuple[Answer, ...]

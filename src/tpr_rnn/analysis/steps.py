@@ -4,8 +4,9 @@ A step is what updates the memory once: a sentence of the story or, for a word-l
 of the story or of the question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -21,6 +22,9 @@ from tpr_rnn.memory import FactoredMemory, Memory
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.tpr_rnn import TPRRNN, TextParts
 from tpr_rnn.models.word_level import WordLevel
+
+Subsets = Sequence[Sequence[int]]
+"""Some of a story's steps, in their order, each time."""
 
 AT_A_TIME = 64
 """Changed copies of a story that a word-level model reads together."""
@@ -38,6 +42,10 @@ class Walk:
     """How far each token turns each part: 1 - cosine."""
     found: Float[Tensor, "1 s f"]
     """i1, i2, i3."""
+    told: int
+    """How many steps are of the story; those of the question come after them."""
+    with_only: Callable[[Subsets], Float[Tensor, "n v"]]
+    """The logits of the answer with only these steps of the story, for each of some subsets."""
     left_out: Float[Tensor, "t v"]
     """The logits of the answer without each step."""
     earlier: Float[Tensor, "t v"]
@@ -96,21 +104,27 @@ def _follow_sentences(
             parts=model.inference.by_name(parts.asked),
             turned={name: tuple(row[0, : len(own)].tolist()) for name, row in table.items()},
             found=found,
-            left_out=_without_each_sentence(model, parts),
+            told=len(story),
+            with_only=partial(_with_only, model, parts),
+            left_out=_with_only(model, parts, _all_but_one(len(story))),
             earlier=_after_each_sentence(model, parts),
         )
     said = model.update.by_name(parts.said)
     return Steps("sentence", tuple(story), tokens, said, turned, _factored(memory), walk)
 
 
-def _without_each_sentence(model: TPRRNN, parts: TextParts) -> Float[Tensor, "t v"]:
-    time = len(parts.said)
-    others = ~torch.eye(time, dtype=torch.bool)
-    shorter = torch.arange(time).expand(time, time)[others].view(time, max(time - 1, 0))
-    lengths = torch.full((time,), time - 1)
-    about = torch.arange(time)
-    group = StoryGroup(shorter, lengths, about, position=lengths, question=_the_one(time))
+def _with_only(model: TPRRNN, parts: TextParts, subsets: Subsets) -> Float[Tensor, "n v"]:
+    lengths = torch.tensor([len(subset) for subset in subsets], dtype=torch.int64)
+    story = torch.zeros(len(subsets), max(map(len, subsets), default=0), dtype=torch.int64)
+    for row, subset in enumerate(subsets):
+        story[row, : len(subset)] = torch.tensor(subset, dtype=torch.int64)
+    about = torch.arange(len(subsets))
+    group = StoryGroup(story, lengths, about, lengths, question=_the_one(len(subsets)))
     return model.logits(model.read(parts, group).found)
+
+
+def _all_but_one(steps: int) -> Subsets:
+    return [[*range(step), *range(step + 1, steps)] for step in range(steps)]
 
 
 def _after_each_sentence(model: TPRRNN, parts: TextParts) -> Float[Tensor, "t v"]:
@@ -153,7 +167,11 @@ def _follow_words(
             parts=asked,
             turned={name: tuple(row[told:].tolist()) for name, row in asked_turned.items()},
             found=read.found,
-            left_out=_answers(model, [words[:t] + words[t + 1 :] for t in range(len(words))]),
+            told=told,
+            with_only=partial(_with_only_words, model, words, told),
+            left_out=_answers(
+                model, [[words[t] for t in kept] for kept in _all_but_one(len(words))]
+            ),
             earlier=_answers(model, [*sooner, *[words] * own]),
         )
     return Steps(
@@ -174,6 +192,12 @@ def _follow_words(
         memory=_factored(read.memory),
         walk=walk,
     )
+
+
+def _with_only_words(
+    model: WordLevel, words: list[int], told: int, subsets: Subsets
+) -> Float[Tensor, "n v"]:
+    return _answers(model, [[words[t] for t in kept] + words[told:] for kept in subsets])
 
 
 def _turned(

@@ -32,6 +32,7 @@ def trace(
     operations: Sequence[str] | None = None,
     top: int = 5,
     kinds: Mapping[str, str] | None = None,
+    supports: Sequence[int] = (),
 ) -> Trace:
     """Follow a story, and a question about it, through a model's memory.
 
@@ -44,6 +45,8 @@ def trace(
             good for; None: all that it was trained with.
         top: how many answers to give.
         kinds: what new words are, where that is not to be told from their sentences.
+        supports: the sentences that support the right answer, where they are known; what of them
+            the model does without is then said (`Basis.unused`).
     """
     if operations is not None:
         reader = reader.with_operations(operations)
@@ -61,6 +64,7 @@ def trace(
     made = changes_by_step(graph, steps.memory)
     held = held_associations(graph, steps.memory)
     skipped = story[: len(story) - len(texts)]
+    needed = [] if steps.unit == "word" else [number - len(skipped) for number in supports]
     return Trace(
         unit=steps.unit,
         skipped=len(skipped) if steps.unit == "sentence" else sum(map(_words, skipped)),
@@ -74,7 +78,7 @@ def trace(
         similarity={name: _cosines(part) for name, part in steps.said.items()},
         question=None
         if steps.walk is None
-        else trace_question(reader, graph, steps.memory, steps.walk, top),
+        else trace_question(reader, graph, steps.memory, steps.walk, top, needed),
     )
 
 

@@ -62,9 +62,11 @@ def analyze(
     corpus, _ = corpus_for(run, directory, [split])
     for line in without(corpus.missing_files):
         console.print(line)
-    stories = list(corpus.all_stories())
-    texts = dict.fromkeys(text for story in stories for text in story.sentences)
-    texts |= dict.fromkeys(asked.text for story in stories for asked in story.questions)
+    stories = {task: splits[split] for task, splits in corpus.stories.items()}
+    texts: dict[str, None] = {}
+    for story in corpus.all_stories():
+        texts |= dict.fromkeys(story.sentences)
+        texts |= dict.fromkeys(asked.text for asked in story.questions)
     try:
         reader.check(list(texts))
     except UserError as error:

@@ -1,9 +1,7 @@
 """`tpr-rnn ask`: questions to a trained model about a story."""
 
-import contextlib
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -12,9 +10,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.pictures import check_format
 
 if TYPE_CHECKING:
-    from tpr_rnn.analysis.schema import Trace
-    from tpr_rnn.cli.console import Console
-    from tpr_rnn.models.reader import Answer, Reader
+    from tpr_rnn.models.reader import Reader
 
 
 def ask(
@@ -27,12 +23,14 @@ def ask(
         str | None, Parameter(help="The question; absent: a prompt to type into.")
     ] = None,
     explain: Annotated[
-        bool,
+        tuple[Literal["full"], ...] | None,
         Parameter(
             negative="",
-            help="Say why: what each step found in the memory, and which sentence stored it.",
+            consume_multiple=True,
+            help="Say why: the sentences that the answer rests on; 'full': also what each step "
+            "found, and what the memory holds.",
         ),
-    ] = False,
+    ] = None,
     word: Annotated[
         tuple[str, ...],
         Parameter(
@@ -48,6 +46,14 @@ def ask(
 ) -> int:
     """Answer a question about a story, with the likeliest answers and their probabilities."""
     from tpr_rnn.cli.console import Console
+    from tpr_rnn.cli.prompt import (
+        Prompt,
+        kinds_of,
+        say_what_is_absent,
+        show_answers,
+        show_explanation,
+        show_story,
+    )
     from tpr_rnn.data.babi.format import read_plain_story
 
     for option, given in (("--json", json), ("--graph", graph)):
@@ -58,28 +64,28 @@ def ask(
     if question is not None:
         _check_question(question)
     sentences = [] if story is None else read_plain_story(story)
-    kinds = _kinds(word)
+    kinds = kinds_of(word)
     reader = load_reader(run_directory(run))
     console = Console(to_stderr=json)
     _check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
     if question is None:
-        return _prompt(reader, sentences, kinds, explain, console)
+        return Prompt(reader, console, sentences, kinds, explain).run()
     answers = reader.answer(sentences, question, kinds=kinds)
     if reader.max_sentences is not None and len(sentences) > reader.max_sentences:
         console.print(
             f"The story has {len(sentences)} sentences; the model reads the last "
             f"{reader.max_sentences}, as in training."
         )
-    if not sentences and not explain:  # an explanation says it itself
+    if not sentences and explain is None:  # an explanation says it itself
         console.print("There is no story (--story FILE), so this is a guess.")
     new = reader.for_words([*sentences, question], kinds).new_words
     for each in new:
         console.print(f"{each} (--word {each.word}=thing, say, if it is not)")
-    _show_story(sentences, console)
+    show_story(sentences, console)
     console.print(f"  {question}", style="bold")
-    _show_answers(answers, console)
+    show_answers(answers, console)
     absent = reader.not_told(sentences, question, kinds)
-    _say_what_is_absent(absent, console)
+    say_what_is_absent(absent, console)
     document: dict[str, Any] = {
         "answer": answers[0].word,
         "answers": [answer._asdict() for answer in answers],
@@ -89,12 +95,12 @@ def ask(
     }
     if new:
         document["new_words"] = {each.word: each.kind for each in new}
-    if explain or graph is not None:
+    if explain is not None or graph is not None:
         from tpr_rnn.analysis.trace import trace
 
         found = trace(reader, sentences, question, kinds=kinds)
-        if explain:
-            _show_explanation(found, console)
+        if explain is not None:
+            show_explanation(found, console, full=bool(explain))
             document["trace"] = found.as_json()
         if graph is not None:
             from tpr_rnn.analysis.graph_picture import draw_memory
@@ -104,30 +110,6 @@ def ask(
     if json:
         print_json(document)
     return 0
-
-
-def _show_story(sentences: list[str], console: "Console") -> None:
-    for number, sentence in enumerate(sentences, start=1):
-        console.print(f"{number:4}  {sentence}")
-
-
-def _show_explanation(found: "Trace", console: "Console") -> None:
-    from tpr_rnn.analysis.explanation import explain
-
-    for line in explain(found):
-        console.print(line, style=None if line.startswith(" ") else "bold")
-
-
-def _show_answers(answers: "list[Answer]", console: "Console") -> None:
-    for answer in answers:
-        bar = "█" * round(30 * answer.probability)
-        console.print(f"    {answer.word:<12} {answer.probability:7.2%} {bar}")
-
-
-def _say_what_is_absent(words: list[str], console: "Console") -> None:
-    """Name whatever a question is about that the story never mentions."""
-    if words:
-        console.print(f"The story does not mention {', '.join(words)}.")
 
 
 def _check_question(text: str) -> None:
@@ -154,90 +136,3 @@ def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> 
             reader.check([sentence])
         except UserError as error:
             raise UserError(f"{story}: sentence {number}: {error}") from error
-
-
-def _kinds(given: tuple[str, ...]) -> dict[str, str]:
-    """What new words are, by word."""
-    kinds = {}
-    for each in given:
-        word, equals, kind = each.strip().partition("=")
-        if not equals:
-            raise UserError(f"a word and its kind are such as library=place, not {quoted(each)}")
-        kinds[word.lower()] = kind
-    return kinds
-
-
-def _prompt(
-    reader: "Reader",
-    sentences: list[str],
-    kinds: dict[str, str],
-    explain: bool,
-    console: "Console",
-) -> int:
-    from tpr_rnn.data.babi.format import split_sentences
-
-    console.print(
-        "Type a story; a sentence that ends in ? is a question about it.\n"
-        "Commands: story shows it, undo removes the last sentence, new starts over, words lists "
-        "the words that the model knows, word library=place says what a new one is, quit ends."
-    )
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401  (gives the prompt line editing)
-    sentences = list(sentences)
-    _show_story(sentences, console)
-    while True:
-        try:
-            line = input("> " if sys.stdin.isatty() else "").strip()
-        except UnicodeDecodeError as error:
-            raise UserError(f"what was typed is not text ({error.reason})") from error
-        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
-            return 0
-        match line.lower():
-            case "":
-                continue
-            case "quit" | "exit":
-                return 0
-            case "new":
-                sentences.clear()
-            case "undo":
-                if sentences:
-                    sentences.pop()
-            case "story":
-                _show_story(sentences, console)
-            case "words":
-                console.print(", ".join(reader.vocabulary.words[1:]))
-            case new if new.startswith("word "):
-                try:
-                    kinds |= _kinds((new.removeprefix("word "),))
-                except UserError as error:
-                    console.print(str(error))
-            case _:
-                for text in split_sentences(line):
-                    _take(text, reader, sentences, kinds, explain, console)
-
-
-def _take(
-    text: str,
-    reader: "Reader",
-    sentences: list[str],
-    kinds: dict[str, str],
-    explain: bool,
-    console: "Console",
-) -> None:
-    try:
-        before = reader.for_words(sentences, kinds).new_words
-        after = reader.for_words([*sentences, text], kinds)
-        for each in after.new_words[len(before) :]:
-            console.print(f"{each} (if it is not: word {each.word}=thing, say)")
-        if text.endswith("?"):
-            _show_answers(reader.answer(sentences, text, kinds=kinds), console)
-            _say_what_is_absent(reader.not_told(sentences, text, kinds), console)
-            if explain:
-                from tpr_rnn.analysis.trace import trace
-
-                _show_explanation(trace(reader, sentences, text, kinds=kinds), console)
-        else:
-            after.check([text])
-            sentences.append(text)
-    except UserError as error:
-        console.print(str(error))

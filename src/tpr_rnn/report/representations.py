@@ -71,9 +71,33 @@ def _faithfulness(measured: Mapping[str, Any]) -> list[str]:
         "|---|---|---|",
         *(f"| {name} | {_share(named[name])} | {_share(right.get(name))} |" for name in named),
         "",
-        f"Explanations of the {measured['answered']} right answers mention "
-        f"{_share(measured['supports_mentioned'])} of the supporting",
-        f"sentences, and {_share(measured['sentences_mentioned'])} of all sentences.",
+        *_explanations(measured),
+    ]
+
+
+def _explanations(measured: Mapping[str, Any]) -> list[str]:
+    """What the sentences are worth that explanations name."""
+    by_task = measured.get("explanations")  # a page of version 0.1 has none
+    if not by_task:
+        return []
+    rows = [*by_task.items(), ("mean", measured["explanations_mean"])]
+    keys = ("precision", "recall", "missed", "needed", "enough")
+    return [
+        "",
+        "The sentences that the explanations of right answers name, against the supporting ones:",
+        "how many of them support (precision), and how many supporting ones are named (recall).",
+        "*missed*: named sentences without which, one at a time, the answer changes, or loses",
+        "half of its probability; *needed*: answers that do so without all of them; *enough*:",
+        "answers that stay the same with these sentences alone.",
+        "",
+        "| task | right answers | precision | recall | missed | needed | enough |",
+        "|---" * (2 + len(keys)) + "|",
+        *(
+            f"| {task} | {row.get('answers', '-')} | "
+            + " | ".join(_share(row[key]) for key in keys)
+            + " |"
+            for task, row in rows
+        ),
     ]
 
 

@@ -22,6 +22,8 @@ export function createSwitches(used, onSwitch) {
   };
 }
 
+const SHOWN = 0.01; // less likely answers are left out
+
 /** Show the answers to a question, and what of it the story does not mention; `truth` and `whole` (the answer of the whole memory) may be null. */
 export function showAnswer(asked, absent, truth, whole, off) {
   const verdict = byId("verdict");
@@ -41,7 +43,8 @@ export function showAnswer(asked, absent, truth, whole, off) {
     verdict.append(html("span", { class: right ? "truth right" : "truth wrong" },
       right ? "✓ correct" : `✗ the correct answer is ${truth}`));
   }
-  byId("guesses").replaceChildren(...asked.answers.map(({ word, probability: share }) => {
+  const shown = asked.answers.filter(({ probability: share }, place) => !place || share >= SHOWN);
+  byId("guesses").replaceChildren(...shown.map(({ word, probability: share }) => {
     const bar = html("i", {});
     bar.style.setProperty("--share", share);
     return html("li", { class: word === truth ? "true" : null },

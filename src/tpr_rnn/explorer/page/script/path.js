@@ -7,21 +7,24 @@ export function showPath(traced, onWatch) {
   const { question } = traced.trace;
   if (!question) {
     byId("steps").replaceChildren();
-    byId("conclusions").replaceChildren(html("li", {}, "Ask a question to see how its answer arises."));
+    byId("short").textContent = "Ask a question to see how its answer arises.";
+    byId("conclusions").replaceChildren();
     return;
   }
   const first = html("li", { class: "step start" },
     html("h3", {}, html("span", { class: "badge" }, "?"), " ", question.parts.n.name.text || "the question"),
     html("p", { class: "note" }, "n: where the search starts"),
     html("p", {}, `“${question.text}”`));
-  const steps = question.steps.map((step, place) => card(traced, step, place, onWatch));
+  const steps = question.steps.map((_, place) => card(traced, place, onWatch));
   byId("steps").replaceChildren(first, ...steps, end(question));
   byId("steps").style.setProperty("--steps", steps.length);
-  const conclusions = [traced.why.rests_on, traced.why.lead].filter(Boolean);
+  const { short, spare, chain, tests, lead } = traced.why;
+  byId("short").textContent = [short, spare].filter(Boolean).join(" ");
+  const conclusions = [chain, ...tests, lead].filter(Boolean);
   byId("conclusions").replaceChildren(...conclusions.map((text) => html("li", {}, text)));
 }
 
-function card({ trace, why }, { answers }, place, onWatch) {
+function card({ trace, why }, place, onWatch) {
   const reason = why.steps[place];
   const relation = trace.question.parts[`l${place + 1}`].name.text;
   return html("li", { class: "step" },
@@ -30,23 +33,23 @@ function card({ trace, why }, { answers }, place, onWatch) {
     html("p", {}, reason?.found ?? "The memory is empty."),
     html("ul", { class: "sources" }, ...(reason?.sources ?? []).map((source) =>
       told(trace, source, onWatch))),
-    html("p", { class: "note" }, `This step alone: ${answers.slice(0, 3)
-      .map(({ word, probability: share }) => `${word} ${probability(share)}`).join(", ")}`));
+    html("p", { class: "note" }, reason?.guess ?? ""));
 }
 
 function told({ sentences, skipped }, { sentence, share }, onWatch) {
   const bar = html("i", {});
   bar.style.setProperty("--share", Math.min(1, Math.abs(share)));
-  return html("li", {}, html("button", {
+  const against = share < 0;
+  return html("li", { class: against ? "against" : null }, html("button", {
     type: "button", onclick: () => onWatch(sentence + 1),
     title: "Watch the memory after this sentence",
   }, html("span", { class: "meter" }, bar), html("b", {}, percent(share)),
-  ` stored by ${skipped + sentence + 1}: ${sentences[sentence].text}`));
+  ` ${against ? "taken away" : "told"} by ${skipped + sentence + 1}: ${sentences[sentence].text}`));
 }
 
 function end({ answers }) {
   const [best] = answers;
   return html("li", { class: "step end" },
-    html("h3", {}, "= ", best.word),
+    html("h3", {}, `= “${best.word}”`),
     html("p", { class: "note" }, `the sum of the steps: ${probability(best.probability)}`));
 }

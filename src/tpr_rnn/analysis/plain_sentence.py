@@ -1,0 +1,54 @@
+"""Sentences of a story said together: "Bernhard is a swan (6) and green (9)"."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from tpr_rnn.data.vocabulary import tokenize
+
+ARTICLES = ("a", "an", "the")
+"""They stay with their noun: "went to the kitchen (1) and the garden (2)"."""
+
+APART = ("and", "either", "or", "no", "not", "nobody")
+"""A sentence with one of these means something else when it shares its beginning."""
+
+
+def said_together(sentences: Sequence[tuple[str, int]]) -> str:
+    """Sentences in a row, each with its number.
+
+    Neighbours share the words that they begin with, and are then told in the story's order.
+    """
+    groups: list[list[tuple[list[str], int]]] = []
+    for text, number in sentences:
+        words = text.rstrip(" .!").split() or [text]
+        if groups and _shared([*groups[-1], (words, number)]):
+            groups[-1].append((words, number))
+        else:
+            groups.append([(words, number)])
+    return "; ".join(_group(group) for group in groups)
+
+
+def _group(group: Sequence[tuple[list[str], int]]) -> str:
+    shared = _shared(group)
+    in_order = sorted(group, key=lambda told: told[1])
+    told = [f"{' '.join(words[shared:])} ({number})" for words, number in in_order]
+    beginning = " ".join(group[0][0][:shared])
+    return f"{beginning} {listed(told)}".strip()
+
+
+def _shared(group: Sequence[tuple[list[str], int]]) -> int:
+    """How many words all begin with, without losing anything of what each says."""
+    if len(group) < 2:
+        return 0
+    plain = [[word.lower() for word in words] for words, _ in group]
+    if any(word in APART for words in plain for text in words for word in tokenize(text)):
+        return 0
+    shorter = [words[:-1] for words in plain]  # each keeps a word of its own
+    same = list(takewhile(lambda column: len(set(column)) == 1, zip(*shorter, strict=False)))
+    while same and same[-1][0] in ARTICLES:
+        same.pop()
+    return len(same)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items as one says them: a, b and c."""
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
