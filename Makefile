@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: reports demo explore test test-slow test-browser mutants check clean
+.PHONY: reports demo explore test test-slow test-browser test-ray mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,12 @@ test-browser: $(INSTALLED)
 	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
 	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py tests/explorer/test_browser_memory.py
+
+# Sweeps on Ray clusters of this machine, with lost nodes; installs Ray.
+test-ray: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]' || \
+	  echo "Ray can't be installed here; its tests are skipped."
+	$(BIN)/python -m pytest -rs tests/experiments/test_ray.py
 
 # How many small faults the tests notice: 150 at random, in about half an hour; SAMPLE=N for more.
 SAMPLE ?= 150

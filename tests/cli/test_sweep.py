@@ -158,7 +158,7 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["everything"], "unknown experiment 'everything'; there are single-task"),
         (["single-task", "--seeds", "0"], "--seeds must be 1 or more"),
         (["single-task", "--workers", "0"], "--workers must be 1 or more"),
-        (["single-task", "--on", "mars"], "--on takes local, not 'mars'"),
+        (["single-task", "--on", "mars"], "--on takes local, ray, ray:ADDRESS, not 'mars'"),
         (["single-task", "--threads", "0"], "threads must be 1 or more"),
         (["single-task", "--threads", "9999"], "--threads must be from 1 to"),
         (["single-task", "--device", "toaster"], "--device is cpu, cuda"),

@@ -53,7 +53,11 @@ def sweep(
         Path | None, Parameter(help="Directory for the runs; else runs/NAME-CHANGES.")
     ] = None,
     on: Annotated[
-        str, Parameter(help="Where they run: local (processes of this machine).")
+        str,
+        Parameter(
+            help="Where they run: local (processes of this machine), ray (a Ray cluster of its "
+            "own), or ray:HOST:PORT (one that is there)."
+        ),
     ] = "local",
     workers: Annotated[
         int | None, Parameter(help="Runs at a time; else as many as there are cores for.")

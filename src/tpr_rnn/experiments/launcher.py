@@ -29,9 +29,9 @@ class Launcher(ABC):
         """Run jobs, in their order as far as there is room, and report on them.
 
         A job that was interrupted goes on from its last checkpoint (`worker.run_job`). A job whose
-        process or node dies is tried once more (`Warned`). One that fails is recorded beside its
-        run (`record_failure`) and does not hold up the others. When `stop` returns True, whatever
-        is running is saved, and the events end.
+        process dies is tried once more (`Warned`), one whose node is lost goes on elsewhere. One
+        that fails is recorded beside its run (`record_failure`) and does not hold up the others.
+        When `stop` returns True, whatever is running is saved, and the events end.
         """
 
 

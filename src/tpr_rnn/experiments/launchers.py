@@ -3,13 +3,16 @@
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.experiments.launcher import Launcher
 from tpr_rnn.experiments.local import LocalProcesses
+from tpr_rnn.experiments.ray_tasks import RayTasks
 
-LOCAL = "local"
-NAMES = (LOCAL,)
+NAMES = "local, ray, ray:ADDRESS"
 
 
-def find_launcher(name: str, *, workers: int | None, threads: int) -> Launcher:
-    """The launcher of that name."""
-    if name == LOCAL:
+def find_launcher(text: str, *, workers: int | None, threads: int) -> Launcher:
+    """The launcher that `--on` names."""
+    name, colon, address = text.partition(":")
+    if text == "local":
         return LocalProcesses(workers, threads)
-    raise UserError(f"--on takes {', '.join(NAMES)}, not {quoted(name)}")
+    if name == "ray":
+        return RayTasks(address if colon else None, workers, threads)
+    raise UserError(f"--on takes {NAMES}, not {quoted(text)}")

@@ -5,7 +5,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -105,7 +105,8 @@ def work(connection: Connection) -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     while (job := orders.get()) is not None:
-        connection.send(run_job(job, connection.send, stop.is_set))
+        for event in run_job(job, stop.is_set):
+            connection.send(event)
 
 
 def record_failure(job: Job, problem: str) -> Failed:
@@ -120,21 +121,24 @@ def record_failure(job: Job, problem: str) -> Failed:
     return Failed(job, problem)
 
 
-def run_job(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
-    """Run a job, or go on with it; return what came of it. Whatever it raises is its failure."""
+def run_job(job: Job, stop: Callable[[], bool]) -> Iterator[Event]:
+    """Run a job, or go on with it; the last event is what came of it.
+
+    Whatever it raises is its failure. When `stop` returns True, its state is saved.
+    """
     from tpr_rnn.training.run_directory import Busy
 
     try:
-        return _run(job, report, stop)
+        yield from _run(job, stop)
     except Busy as error:
-        return Failed(job, str(error))  # nothing is wrong with the run itself
+        yield Failed(job, str(error))  # nothing is wrong with the run itself
     except (UserError, OSError) as error:
-        return record_failure(job, str(error))
+        yield record_failure(job, str(error))
     except Exception:
-        return record_failure(job, traceback.format_exc())
+        yield record_failure(job, traceback.format_exc())
 
 
-def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) -> Event:
+def _run(job: Job, stop: Callable[[], bool]) -> Iterator[Event]:
     from tpr_rnn.training.events import Evaluated
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_directory import RunDirectory
@@ -142,7 +146,7 @@ def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) ->
     begun = RunDirectory(job.directory).started
     run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)
     if run.warning is not None:
-        report(Warned(job, run.warning))
+        yield Warned(job, run.warning)
     trainer = run.trainer
     reported, valid_error = 0.0, None
     for event in run.events(stop):
@@ -155,9 +159,10 @@ def _run(job: Job, report: Callable[[Event], None], stop: Callable[[], bool]) ->
         step, steps = trainer.progress.step, trainer.expected_steps
         epoch, epochs = step // trainer.steps_per_epoch, steps // trainer.steps_per_epoch
         seconds, attempt = run.elapsed.seconds, trainer.progress.attempt
-        report(Progressed(job, step / steps, epoch, epochs, valid_error, seconds, attempt))
+        yield Progressed(job, step / steps, epoch, epochs, valid_error, seconds, attempt)
     if not run.ended:
-        return Interrupted(job)
+        yield Interrupted(job)
+        return
     record = run.finish()
     (job.directory / FAILURE).unlink(missing_ok=True)
-    return Finished(job, record)
+    yield Finished(job, record)
