@@ -28,7 +28,8 @@ LONG = {"epochs": "150"}
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # else other work on the machine starves them
     finished._checksum.cache_clear()
     return write_data(tmp_path / "data", 1, 4)
 
