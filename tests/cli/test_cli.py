@@ -186,6 +186,17 @@ def test_test_errors_on_other_stories_are_not_recorded(trained, data, tmp_path) 
     assert json.loads((copy / "result.json").read_text())["test"] is None
 
 
+def test_test_questions_are_not_scored_where_that_cannot_be_recorded(trained, data, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(trained, copy)
+    record = copy / "result.json"
+    record.write_text(record.read_text().replace('"seed":', '"seeds":'))
+    told = run("evaluate", str(copy), "--data", str(data), "--split", "test")
+    assert told.returncode == 2
+    assert "result.json: not the record of a run" in told.stderr
+    assert told.stdout == ""
+
+
 def test_test_questions_of_an_unfinished_run_are_not_scored(trained, tmp_path, capsys) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(trained, copy)

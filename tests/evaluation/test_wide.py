@@ -8,6 +8,7 @@ from tpr_rnn.data.simulator.wide.suite import VARIATIONS, suite
 from tpr_rnn.data.simulator.wide.words import UNKNOWN
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.wide import wide_errors
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
@@ -52,6 +53,13 @@ def test_a_model_is_asked_in_its_own_words() -> None:
     assert "all words new" not in errors.per_kind
     assert errors.per_kind["unknown: not in the story"].error == 100
     assert errors.unknown_found == errors.unknown_wrongly == 0
+
+
+@pytest.mark.usefixtures("small")
+def test_a_model_of_other_words_is_not_asked_at_all() -> None:
+    vocabulary = Vocabulary(["ann", "sailed", "home"])
+    with pytest.raises(UserError, match="knows the words of no kind of wide question; train"):
+        wide_errors(Reader(says("ann", vocabulary, 5), vocabulary))
 
 
 @pytest.mark.usefixtures("small")

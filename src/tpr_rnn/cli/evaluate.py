@@ -81,6 +81,8 @@ def evaluate(
             f"{run}: the run is not finished, and test questions are for the end; --split valid "
             "scores it on others"
         )
+    if there.finished:
+        there.record()  # a damaged one is refused before any question is scored
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
     probe = corpus.data_set.swapped_names if swap_names else None

@@ -3,6 +3,7 @@
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, encode
 from tpr_rnn.data.simulator.wide.suite import suite
 from tpr_rnn.data.simulator.wide.words import UNKNOWN
+from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.calibration import calibration_error
 from tpr_rnn.evaluation.record import WideErrors, WideKind
 from tpr_rnn.evaluation.scoring import answered, percent
@@ -13,6 +14,11 @@ def wide_errors(reader: Reader) -> WideErrors:
     """Errors by kind; kinds that need words which the model does not know are left out."""
     vocabulary = reader.vocabulary
     stories = suite(vocabulary.__contains__)
+    if not any(stories.values()):
+        raise UserError(
+            "this model knows the words of no kind of wide question; train one on the task all, "
+            "wide or all+wide, or leave out --wide"
+        )
     caps = {} if reader.max_sentences is None else dict.fromkeys(stories, reader.max_sentences)
     data = encode(stories, vocabulary, reader.model.config.max_words, caps)
     logits, answer, task = answered(reader.model, data)
