@@ -142,6 +142,14 @@ def test_random_names_are_rarer_as_the_rate_decays(monkeypatch) -> None:
     assert met[3] < 9 < met[1]
 
 
+def test_random_names_may_wait_for_the_decay(monkeypatch) -> None:
+    met = batches_with_random_names(
+        monkeypatch, random_name_share=1.0, epochs=4, decay_epochs=2, regularize_in_decay=True
+    )
+    assert met[:2] == [0, 0]
+    assert met[2] > met[3]
+
+
 def test_what_random_names_get_wrong_does_not_count_as_error() -> None:
     trainer = make_trainer(random_name_share=1.0, error_weighted_share=0.5, batch_size=18, epochs=1)
     next(iter(trainer.run()))

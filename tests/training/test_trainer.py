@@ -458,8 +458,8 @@ def test_dropout_may_wait_for_the_decay(monkeypatch) -> None:
         one, other = (weights(steps, dropout=dropout, **settings) for dropout in (True, False))
         return torch.equal(one, other)
 
-    assert equal(8, dropout_in_decay=True)
-    assert not equal(9, dropout_in_decay=True)
+    assert equal(8, regularize_in_decay=True)
+    assert not equal(9, regularize_in_decay=True)
     assert not equal(1)
 
 

@@ -30,9 +30,9 @@ class Recipe:
     """Share of the batches in which every name (a word that questions write with a capital, though
     not at the start) is new to the model; less in the warm-up, and ever less as the learning rate
     decays. With any, the vectors of names are not trained."""
-    dropout_in_decay: bool = False
-    """Drop nothing out until the learning rate decays: dropout keeps some tasks on their plateaus,
-    and is needed only after them. False: dropout from the start."""
+    regularize_in_decay: bool = False
+    """No dropout and no random names until the learning rate decays: they keep some tasks on their
+    plateaus, and are needed only after them. False: both from the start."""
     epochs: int = 150
     """Passes through the training questions in an attempt, at most; the paper does not say how
     many."""

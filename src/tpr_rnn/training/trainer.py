@@ -169,10 +169,16 @@ class Trainer:
         now.loss_sum += value
         return Stepped(now.step, value)
 
+    @property
+    def _regularizes(self) -> bool:
+        """Whether there is dropout and there are random names yet."""
+        now = self.progress
+        decay_start = self.schedule.decay_start(now.attempt_decay_start)
+        return not self.recipe.regularize_in_decay or now.attempt_step >= decay_start
+
     def _switch_dropout(self) -> None:
-        """Drop nothing out before the decay, where the recipe says so."""
         for each in self._dropouts:
-            each.train(not self.recipe.dropout_in_decay or self.progress.decay_start is not None)
+            each.train(self._regularizes)
 
     def _change_parameters(self) -> None:
         """Clip the gradient and follow it."""
@@ -205,7 +211,7 @@ class Trainer:
         """
         recipe = self.recipe
         share = recipe.random_name_share * min(1.0, self.learning_rate / recipe.learning_rate)
-        if self._random_names and torch.rand(()) < share:
+        if self._random_names and self._regularizes and torch.rand(()) < share:
             return self._random_names.met(batch)
         return nullcontext(batch)
 
