@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: reports demo explore test test-slow test-browser test-ray mutants check clean
+.PHONY: docs reports demo explore test test-slow test-browser test-ray mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -44,6 +44,12 @@ SAMPLE ?= 150
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
+# The documentation, in site/. It runs the tutorials; a broken link or a warning is an error.
+docs: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . site
+	@echo "Open site/index.html"
+
 # The reports of all records, anew.
 reports: $(INSTALLED)
 	for file in results/records/*.jsonl; do \
@@ -62,4 +68,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
