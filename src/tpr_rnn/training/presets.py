@@ -223,10 +223,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
             recipe=replace(
                 _OURS,
-                batch_size=512,
+                batch_size=256,
                 error_weighted_share=0.7,
-                epochs=26,
-                decay_epochs=12,
+                epochs=24,
+                decay_epochs=14,
                 learning_rate=0.003,
                 max_sentences=320,
             ),
