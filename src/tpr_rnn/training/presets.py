@@ -226,7 +226,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 batch_size=256,
                 error_weighted_share=0.7,
                 epochs=24,
-                decay_epochs=14,
+                decay_epochs=20,
                 learning_rate=0.003,
                 max_sentences=320,
             ),
