@@ -48,6 +48,12 @@ def test_what_was_told_first_says_what_a_word_is(reader: Reader) -> None:
     assert kinds_of(reader, STORY[0], "Where is the library?")["library"] == "place"
 
 
+def test_a_place_that_no_known_sentence_has_says_nothing_of_a_word(reader: Reader) -> None:
+    assert kinds_of(reader, STORY[1], "Who ate the lantern?")["lantern"] == "thing"
+    with pytest.raises(UserError, match=r"never seen the words 'who'.* 'ate'"):
+        reader.answer(STORY[1:2], "Who ate the lantern?")
+
+
 def test_somebody_can_say_what_a_word_is(reader: Reader) -> None:
     assert kinds_of(reader, *STORY, library="thing")["library"] == "thing"
     with pytest.raises(UserError, match="'library' can be a name, thing, place, not 'verb'"):

@@ -1,5 +1,6 @@
 """`tpr-rnn ask`: questions to a trained model about a story."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -66,6 +67,8 @@ def ask(
     sentences = [] if story is None else read_plain_story(story)
     kinds = kinds_of(word)
     reader = load_reader(run_directory(run))
+    if question is not None:
+        _check_kinds(kinds, [*sentences, question], reader)
     console = Console(to_stderr=json)
     _check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
     if question is None:
@@ -126,6 +129,23 @@ def _check_question(text: str) -> None:
         raise UserError(
             f"--question takes a question, which ends in ?, not {quoted(text)}; "
             "sentences of the story go into the file of --story"
+        )
+
+
+def _check_kinds(kinds: Mapping[str, str], texts: Sequence[str], reader: "Reader") -> None:
+    """Refuse to be told what a word is that is not new to the model, or not there."""
+    from tpr_rnn.data.vocabulary import tokenize
+
+    there = {word for text in texts for word in tokenize(text)}
+    for word in kinds:
+        if word not in there:
+            raise UserError(f"--word: neither story nor question has the word {quoted(word)}")
+        if word in reader.vocabulary:
+            raise UserError(f"--word: the model knows {quoted(word)}; only new words can be chosen")
+    if kinds and not reader.takes_new_words:
+        raise UserError(
+            "--word: this model takes no new words; one that was trained on wide stories does "
+            "(tpr-rnn train --task all+wide)"
         )
 
 

@@ -19,7 +19,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
-from tpr_rnn.models.new_words import NewWord, is_noun, new_words
+from tpr_rnn.models.new_words import SLOTS, NewWord, is_noun, new_words
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
     TPR_RNN,
@@ -123,6 +123,11 @@ class Reader:
             vocabulary=self.vocabulary.renamed(names),
             new_words=(*self.new_words, *taken),
         )
+
+    @property
+    def takes_new_words(self) -> bool:
+        """Whether the model has slots for words that it does not know."""
+        return any(slot in self.vocabulary for slots in SLOTS.values() for slot in slots)
 
     @property
     def memory_model(self) -> TPRRNN | WordLevel:
