@@ -65,6 +65,7 @@ MIXTURES = {
         preset="bundled",
         experiment="wide",
         substitutes=True,
+        scored=ALL,  # for wide questions there is the suite
     ),
 }
 
