@@ -120,6 +120,16 @@ def test_what_the_story_never_mentions_is_named(reader: Reader) -> None:
 def test_doubt_is_kept_with_the_model(reader: Reader, tmp_path: Path) -> None:
     replace(reader, temperature=3.0).save(tmp_path / "model.safetensors")
     doubting = Reader.load(tmp_path)
-    logits = torch.tensor([0.0, 3.0, 6.0])
-    assert torch.equal(doubting.probabilities(logits), (logits / 3).softmax(dim=0))
-    assert torch.equal(reader.probabilities(logits), logits.softmax(dim=0))
+    logits = torch.tensor([9.0, 3.0, 6.0])  # the first one is the padding, which is no word
+    torch.testing.assert_close(doubting.probabilities(logits)[1:], (logits[1:] / 3).softmax(dim=0))
+    torch.testing.assert_close(reader.probabilities(logits)[1:], logits[1:].softmax(dim=0))
+    assert reader.probabilities(logits)[0] == 0
+
+
+def test_being_told_what_a_word_is_must_change_something(reader: Reader) -> None:
+    reader.check_kinds({"alice": "name"})
+    reader.check_kinds({})
+    with pytest.raises(UserError, match="the model knows 'went'"):
+        reader.check_kinds({"went": "thing"})
+    with pytest.raises(UserError, match="takes no new words"):
+        load_pretrained().check_kinds({"library": "place"})

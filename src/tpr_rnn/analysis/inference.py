@@ -42,7 +42,7 @@ def trace_question(
     model = reader.memory_model
     asked, found = walk.parts, walk.found
     (logits,) = model.logits(found)
-    best, rival = logits.topk(2).indices.tolist()
+    best, rival = reader.probabilities(logits).topk(2).indices.tolist()
 
     steps = []
     entity = asked["n"]
@@ -86,7 +86,7 @@ def _basis(
 
 
 def _answers(reader: Reader, logits: Float[Tensor, " v"], top: int) -> tuple[Answer, ...]:
-    best = reader.probabilities(logits).topk(min(top, len(logits)))
+    best = reader.probabilities(logits).topk(min(top, len(logits) - 1))
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
     return tuple(Answer(reader.vocabulary.words[word], probability) for word, probability in pairs)
 

@@ -68,7 +68,10 @@ def ask(
     kinds = kinds_of(word)
     reader = load_reader(run_directory(run))
     if question is not None:
-        _check_kinds(kinds, [*sentences, question], reader)
+        _check_there(kinds, [*sentences, question])
+    reader.check_kinds(kinds)
+    if explain is not None or graph is not None:
+        _ = reader.memory_model  # a model without one is refused before it answers
     console = Console(to_stderr=json)
     _check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
     if question is None:
@@ -117,36 +120,29 @@ def ask(
 
 def _check_question(text: str) -> None:
     """Refuse what is not one question."""
-    from tpr_rnn.data.babi.format import split_sentences
+    from tpr_rnn.data.babi.format import is_question, split_sentences
 
     parts = split_sentences(text.strip())
-    if len(parts) > 1 or "?" in text.rstrip("? "):
+    if len(parts) > 1 or "?" in text.rstrip("?. "):
         raise UserError(
             f"--question takes one question, not {quoted(text)}; "
             "sentences of the story go into the file of --story"
         )
-    if not text.rstrip().endswith("?"):
+    if not is_question(text):
         raise UserError(
             f"--question takes a question, which ends in ?, not {quoted(text)}; "
             "sentences of the story go into the file of --story"
         )
 
 
-def _check_kinds(kinds: Mapping[str, str], texts: Sequence[str], reader: "Reader") -> None:
-    """Refuse to be told what a word is that is not new to the model, or not there."""
+def _check_there(kinds: Mapping[str, str], texts: Sequence[str]) -> None:
+    """Refuse to be told what a word is that nobody uses."""
     from tpr_rnn.data.vocabulary import tokenize
 
     there = {word for text in texts for word in tokenize(text)}
     for word in kinds:
         if word not in there:
             raise UserError(f"--word: neither story nor question has the word {quoted(word)}")
-        if word in reader.vocabulary:
-            raise UserError(f"--word: the model knows {quoted(word)}; only new words can be chosen")
-    if kinds and not reader.takes_new_words:
-        raise UserError(
-            "--word: this model takes no new words; one that was trained on wide stories does "
-            "(tpr-rnn train --task all+wide)"
-        )
 
 
 def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> None:
