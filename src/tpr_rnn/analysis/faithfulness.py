@@ -15,7 +15,7 @@ from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import answer_word
 from tpr_rnn.models.reader import Reader
 
-QUESTIONS = 25
+QUESTIONS = 50
 """Questions of a task, each of another story, that are traced."""
 
 CLEARLY = 0.5
@@ -39,7 +39,7 @@ def measure_faithfulness(
     traced = 0
     for task, told in stories.items():
         measured = []
-        for story, question in _questions(told, seed):
+        for story, question in choose_questions(told, QUESTIONS, seed):
             traced += 1
             found = trace(reader, story.sentences[: question.after], question.text)
             for sentence in found.sentences:
@@ -62,11 +62,13 @@ def measure_faithfulness(
     }
 
 
-def _questions(stories: Sequence[Story], seed: int) -> list[tuple[Story, Question]]:
-    """Some stories in random order, each with one of its questions."""
+def choose_questions(
+    stories: Sequence[Story], count: int, seed: int
+) -> list[tuple[Story, Question]]:
+    """So many stories in random order, each with one of its questions."""
     rng = np.random.default_rng(seed)
     asked = [story for story in stories if story.questions]
-    chosen = rng.permutation(len(asked))[:QUESTIONS].tolist()
+    chosen = rng.permutation(len(asked))[:count].tolist()
     return [
         (asked[number], asked[number].questions[int(rng.integers(len(asked[number].questions)))])
         for number in chosen

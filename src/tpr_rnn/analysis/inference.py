@@ -28,6 +28,7 @@ def trace_question(
     walk: Walk,
     top: int,
     supports: Sequence[int],
+    not_told: tuple[str, ...],
 ) -> QuestionTrace:
     """Follow a question through the memory.
 
@@ -38,6 +39,7 @@ def trace_question(
         walk: what became of the question.
         top: how many answers to give, for each step and in the end.
         supports: the sentences that support the right answer, as far as that is known.
+        not_told: what the question is about and the story never mentions.
     """
     model = reader.memory_model
     asked, found = walk.parts, walk.found
@@ -69,6 +71,7 @@ def trace_question(
         answers=_answers(reader, logits, top),
         margin=float(logits[best] - logits[rival]),
         basis=_basis(reader, walk, steps, best, supports),
+        not_told=not_told,
         leave_one_out=_likeliest(reader, walk.left_out),
         over_time=_likeliest(reader, walk.earlier),
     )

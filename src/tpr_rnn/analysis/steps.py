@@ -16,6 +16,8 @@ from torch.nn.functional import cosine_similarity
 
 from tpr_rnn.analysis.naming import influences
 from tpr_rnn.data.batches import StoryGroup
+from tpr_rnn.data.simulator.maps import DIRECTIONS
+from tpr_rnn.data.simulator.words import COMMON
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.data.word_stream import WordStream
 from tpr_rnn.memory import FactoredMemory, Memory
@@ -25,6 +27,9 @@ from tpr_rnn.models.word_level import WordLevel
 
 Subsets = Sequence[Sequence[int]]
 """Some of a story's steps, in their order, each time."""
+
+RELATING = {*COMMON, *DIRECTIONS, "above", "afraid", "below", "bigger", "inside", "right"}
+"""Words of bAbI's English that name nothing, but say how things stand to each other."""
 
 AT_A_TIME = 64
 """Changed copies of a story that a word-level model reads together."""
@@ -44,6 +49,8 @@ class Walk:
     """i1, i2, i3."""
     told: int
     """How many steps are of the story; those of the question come after them."""
+    telling: tuple[tuple[int, ...], ...]
+    """The steps of the story that have each of the question's words that name something."""
     with_only: Callable[[Subsets], Float[Tensor, "n v"]]
     """The logits of the answer with only these steps of the story, for each of some subsets."""
     left_out: Float[Tensor, "t v"]
@@ -105,12 +112,24 @@ def _follow_sentences(
             turned={name: tuple(row[0, : len(own)].tolist()) for name, row in table.items()},
             found=found,
             told=len(story),
+            telling=_telling(own, tokens),
             with_only=partial(_with_only, model, parts),
             left_out=_with_only(model, parts, _all_but_one(len(story))),
             earlier=_after_each_sentence(model, parts),
         )
     said = model.update.by_name(parts.said)
     return Steps("sentence", tuple(story), tokens, said, turned, _factored(memory), walk)
+
+
+def _telling(
+    question: Sequence[str], story: Sequence[Sequence[str]]
+) -> tuple[tuple[int, ...], ...]:
+    """The steps with each word of a question that names something of the story."""
+    naming = [
+        word for word in dict.fromkeys(question) if word[0].isalnum() and word not in RELATING
+    ]
+    steps = [tuple(t for t, said in enumerate(story) if word in said) for word in naming]
+    return tuple(telling for telling in steps if telling)
 
 
 def _with_only(model: TPRRNN, parts: TextParts, subsets: Subsets) -> Float[Tensor, "n v"]:
@@ -168,6 +187,7 @@ def _follow_words(
             turned={name: tuple(row[told:].tolist()) for name, row in asked_turned.items()},
             found=read.found,
             told=told,
+            telling=_telling(sentences[-1], [own[-1:] for own in tokens[:told]]),
             with_only=partial(_with_only_words, model, words, told),
             left_out=_answers(
                 model, [[words[t] for t in kept] for kept in _all_but_one(len(words))]

@@ -54,6 +54,7 @@ def trace(
     reader = reader.for_words(said, kinds)
     reader.check(said)
     texts = reader.as_read(story)
+    not_told = () if question is None else tuple(reader.not_told(story, question, kinds))
     steps = follow(reader, texts, None if question is None else reader.as_asked(question))
     if not steps.memory.change.isfinite().all():
         raise UserError(
@@ -78,7 +79,8 @@ def trace(
         similarity={name: _cosines(part) for name, part in steps.said.items()},
         question=None
         if steps.walk is None
-        else trace_question(reader, graph, steps.memory, steps.walk, top, needed),
+        else trace_question(reader, graph, steps.memory, steps.walk, top, needed, not_told),
+        new_words={new.word: new.kind for new in reader.new_words},
     )
 
 

@@ -82,7 +82,7 @@ def ask(
             f"The story has {len(sentences)} sentences; the model reads the last "
             f"{reader.max_sentences}, as in training."
         )
-    if not sentences and explain is None:  # an explanation says it itself
+    if not sentences and explain is None:  # an explanation says it by itself
         console.print("There is no story (--story FILE), so this is a guess.")
     new = reader.for_words([*sentences, question], kinds).new_words
     for each in new:
@@ -91,7 +91,8 @@ def ask(
     console.print(f"  {question}", style="bold")
     show_answers(answers, console)
     absent = reader.not_told(sentences, question, kinds)
-    say_what_is_absent(absent, console)
+    if explain is None:  # here too
+        say_what_is_absent(absent, console)
     document: dict[str, Any] = {
         "answer": answers[0].word,
         "answers": [answer._asdict() for answer in answers],

@@ -105,11 +105,12 @@ class Prompt:
             self.sentences.append(text)
             return
         show_answers(self.reader.answer(self.sentences, text, kinds=self.kinds), self.console)
-        absent = self.reader.not_told(self.sentences, text, self.kinds)
-        say_what_is_absent(absent, self.console)
         self.asked = tuple(self.sentences), text
         if self.explaining is not None:
             self._explain(full=bool(self.explaining))
+            return
+        absent = self.reader.not_told(self.sentences, text, self.kinds)
+        say_what_is_absent(absent, self.console)
 
     def _explain(self, *, full: bool) -> None:
         if self.asked is None:
