@@ -499,7 +499,6 @@ def test_the_environment_names_the_data(data, tmp_path, monkeypatch, capsys) -> 
         (["ask", "--question", "Where is Mary? Where is John?"], "takes one question, not"),
         (["ask", "--question", "Where is Mary?Where is John?"], "takes one question, not"),
         (["ask", "--question", "Mary is here. Where is she?"], "takes one question, not"),
-        (["ask", "--word", "library=place", "--question", "Where is Mary?"], "takes no new words"),
         (["settings", "best"], "unknown preset 'best'"),
         (["ask", "TRAINED", "--json"], "--json needs a --question"),
         (["ask", "TRAINED", "--graph", "g.png"], "--graph needs a --question"),

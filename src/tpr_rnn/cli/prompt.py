@@ -9,8 +9,9 @@ from tpr_rnn.analysis.explanation import explain
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.cli.console import Console
+from tpr_rnn.cli.told import kinds_of
 from tpr_rnn.data.babi.format import is_question, split_sentences
-from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Answer, Reader
 
 SHOWN = 0.01
@@ -144,14 +145,3 @@ def show_explanation(found: Trace, console: Console, *, full: bool) -> None:
     """The reasons for an answer."""
     for line in explain(found, full=full):
         console.print(line, style=None if line.startswith(" ") else "bold")
-
-
-def kinds_of(given: Sequence[str]) -> dict[str, str]:
-    """What new words are, by word, as somebody says it: library=place."""
-    kinds = {}
-    for each in given:
-        word, equals, kind = each.strip().partition("=")
-        if not equals:
-            raise UserError(f"a word and its kind are such as library=place, not {quoted(each)}")
-        kinds[word.lower()] = kind
-    return kinds

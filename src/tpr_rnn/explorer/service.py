@@ -1,8 +1,12 @@
 """What the explorer can do, in plain Python; `app` puts it on the network."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from tpr_rnn import __version__
 from tpr_rnn.analysis.explanation import node_name, reasons
@@ -36,6 +40,7 @@ OPERATIONS = messages.OperationsResponse(
         for spec in SPECS.values()
     )
 )
+_WORDS = TypeAdapter(dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,14 @@ class Service:
             operations=tracing.operations,
             kinds=tracing.kinds,
         )
+
+    def traced(self, tracing: messages.TraceRequest) -> bytes:
+        """A `messages.TraceResponse` as JSON: by its own class each number would be checked again,
+        which is slow."""
+        found = self.trace(tracing)
+        words = {**in_words(found), "not_told": self.not_told(tracing)}
+        plain = {"trace": found.as_json(), **_WORDS.dump_python(words, mode="json")}
+        return json.dumps(plain).encode()
 
     def not_told(self, asking: messages.AnswerRequest | messages.TraceRequest) -> tuple[str, ...]:
         """Whatever the question is about that the story never mentions."""

@@ -34,6 +34,7 @@ export function createStory(host, actions) {
 
   function onKey(event, place) {
     const { key, altKey, target } = event;
+    if (target.readOnly && (altKey || !key.startsWith("Arrow"))) return;
     if (key === "Enter") actions.insert(place + 1);
     else if (key === "Backspace" && !target.value) actions.remove(place);
     else if (altKey && key === "ArrowUp") actions.move(place, -1);
