@@ -93,7 +93,7 @@ def _scripts(tracing: messages.TraceRequest) -> str:
 
 
 def _policy() -> str:
-    return f'<meta http-equiv="content-security-policy" content="{escape(POLICY)}">'
+    return f'<meta http-equiv="content-security-policy" content="{POLICY}">'
 
 
 def _style(link: re.Match[str]) -> str:

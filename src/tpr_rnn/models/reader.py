@@ -129,7 +129,7 @@ class Reader:
         )
 
     def check_kinds(self, kinds: Mapping[str, str]) -> None:
-        """Refuse to be told what a word is that is not new, or by a model that takes no new ones."""
+        """Refuse to be told what a word is that is not new, or that cannot be read anyway."""
         for word in kinds:
             if word in self.vocabulary:
                 raise UserError(f"the model knows {quoted(word)}; only new words can be chosen")
