@@ -26,7 +26,7 @@ WIDE = "wide"
 ALL_AND_WIDE = "all+wide"
 """The task of a run on all tasks and on wide stories."""
 
-WIDE_QUESTIONS = 60_000
+WIDE_QUESTIONS = 100_000
 """Training questions of each wide task."""
 MORE_QUESTIONS = 40_000
 """Generated training questions that each official task has more."""
