@@ -11,6 +11,7 @@ import argparse
 import itertools
 import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tpr_rnn.analysis.basis import Rule, Search, told_shares
 from tpr_rnn.analysis.faithfulness import choose_questions
 from tpr_rnn.analysis.steps import follow
 from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import answer_word
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.pretrained import load_pretrained, pretrained_run
@@ -34,14 +36,15 @@ RULES = tuple(
 
 
 @torch.no_grad()
-def compare_rules(reader: Reader, questions: int, seed: int) -> dict[str, Any]:
-    """The precision and recall of each rule, best first."""
-    corpus, _ = corpus_for(pretrained_run(), None, ["valid"])
+def compare_rules(
+    reader: Reader, stories: Mapping[str, Sequence[Story]], questions: int, seed: int
+) -> dict[str, Any]:
+    """The precision and recall of each rule on so many questions of each task, best first."""
     measured: dict[Rule, dict[str, list[tuple[float, float]]]] = {
         rule: defaultdict(list) for rule in RULES
     }
-    for task, splits in corpus.stories.items():
-        for story, question in choose_questions(splits["valid"], questions, seed):
+    for task, some in stories.items():
+        for story, question in choose_questions(some, questions, seed):
             told = story.sentences[: question.after]
             found = trace(reader, told, question.text)
             assert found.question is not None
@@ -69,7 +72,7 @@ def compare_rules(reader: Reader, questions: int, seed: int) -> dict[str, Any]:
         rows.append(vars(rule) | {name: round(value, 4) for name, value in numbers.items()})
     rows.sort(key=lambda row: -row["harmonic_mean"])
     answers = sum(map(len, measured[RULES[0]].values()))
-    return {"data": corpus.name, "right_answers": answers, "seed": seed, "rules": rows}
+    return {"right_answers": answers, "seed": seed, "rules": rows}
 
 
 def main() -> None:
@@ -79,7 +82,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=100, help="of their choice")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    found = compare_rules(load_pretrained(), given.questions, given.seed)
+    corpus, _ = corpus_for(pretrained_run(), None, ["valid"])
+    stories = {task: splits["valid"] for task, splits in corpus.stories.items()}
+    found = {"data": corpus.name} | compare_rules(
+        load_pretrained(), stories, given.questions, given.seed
+    )
     given.out.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
     print(f"{found['right_answers']} right answers; best first")
     for row in found["rules"][:5]:

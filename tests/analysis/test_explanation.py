@@ -73,6 +73,18 @@ def test_it_says_what_the_answer_does_without(reader) -> None:
     )
 
 
+def test_of_a_word_level_model_the_words_are_quoted(reader) -> None:
+    found = replace(trace(reader, STORY, "Where is Mary?"), unit="word")
+    words = [replace(told, tokens=("mary", word)) for told, word in zip(
+        found.sentences, ("went", "to", "office"), strict=True
+    )]  # fmt: skip
+    found = replace(found, sentences=tuple(words))
+    for sentences, said in (((2, 0), 'The words "went" (1) and "office" (3): "office".'),
+                            ((1,), 'The word "to" (2): "office".')):  # fmt: skip
+        basis = replace(found.question.basis, sentences=sentences)
+        assert reasons(found, replace(found.question, basis=basis)).short == said
+
+
 def test_what_nothing_told_is_said_to_be_unknown(reader) -> None:
     found = trace(reader, STORY, "Where is Mary?")
     unknown = Answer("unknown", 0.98)

@@ -131,8 +131,7 @@ def _short(trace: Trace, asked: QuestionTrace) -> str:
         return f"Nothing that was told answers this: {answer}."
     if not asked.basis.sentences:
         return f"It answers {answer} whatever single {trace.unit} is left out."
-    told = [(_said(trace, step), number_of(trace, step)) for step in asked.basis.sentences]
-    return f"{said_together(told)}: {answer}."
+    return f"{_said(trace, asked.basis.sentences)}: {answer}."
 
 
 def _answered(asked: QuestionTrace) -> str:
@@ -148,10 +147,14 @@ def _is_needed(asked: QuestionTrace) -> bool:
     return asked.basis.without.word != asked.answers[0].word
 
 
-def _said(trace: Trace, step: int) -> str:
-    """A sentence or, of a word-level model, the word."""
-    sentence = trace.sentences[step]
-    return sentence.text if trace.unit == "sentence" else sentence.tokens[-1]
+def _said(trace: Trace, steps: Sequence[int]) -> str:
+    """Sentences said together or, of a word-level model, some of the story's words."""
+    if trace.unit == "sentence":
+        return said_together([(trace.sentences[t].text, number_of(trace, t)) for t in steps])
+    words = [
+        f"{_quoted(trace.sentences[t].tokens[-1])} ({number_of(trace, t)})" for t in sorted(steps)
+    ]
+    return f"The word{'s' if len(words) > 1 else ''} {listed(words)}"
 
 
 def _spare(trace: Trace, asked: QuestionTrace) -> str:
@@ -196,7 +199,9 @@ def _tests(trace: Trace, asked: QuestionTrace) -> Iterator[str]:
     basis = asked.basis
     if basis.sentences:
         alone, without = _likely(basis.alone), _likely(basis.without)
-        yield f"With {_numbers(trace, basis.sentences)} alone it is {alone}, without {without}."
+        them = _them(basis.sentences)
+        named = _numbers(trace, basis.sentences)
+        yield f"With {named} alone it is {alone}, without {them} {without}."
     changed = [
         f"{number_of(trace, step)} it would be {_quoted(other)}"
         for step, other in needed(asked).items()
