@@ -31,7 +31,7 @@ test-browser: $(INSTALLED)
 	$(HAS_CHROMIUM) || { timeout 120 apt-get update -qq && \
 	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
-	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py tests/explorer/test_browser_memory.py
+	$(BIN)/python -m pytest -rs tests/explorer/test_browser*.py tests/explorer/test_accessibility.py
 
 # Sweeps on Ray clusters of this machine, with lost nodes; installs Ray.
 test-ray: $(INSTALLED)

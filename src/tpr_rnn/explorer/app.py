@@ -73,6 +73,11 @@ def _add_api(app: FastAPI, service: Service) -> None:
         """List the memory's operations: names, meanings, colours."""
         return OPERATIONS
 
+    @app.get("/api/gallery")
+    async def gallery() -> messages.GalleryResponse:
+        """List stories that show one idea each, which the model answers right."""
+        return service.gallery
+
     @app.post("/api/answer")
     async def answer(request: Request, asking: messages.AnswerRequest) -> messages.AnswerResponse:
         """Answer a question about a story."""
@@ -113,7 +118,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
         request: Request, about: messages.QuestionsRequest
     ) -> messages.QuestionsResponse:
         """Suggest questions that fit a story."""
-        fitting = await queue.do(request, service.suggest, about.story)
+        fitting = await queue.do(request, service.suggest, about)
         return messages.QuestionsResponse(questions=tuple(fitting))
 
 

@@ -64,6 +64,7 @@ def _answers(service: Service, tracing: messages.TraceRequest) -> dict[str, Any]
     return {
         "told": [tracing.story, tracing.question],
         "/api/model": service.description.model_dump(mode="json"),
+        "/api/gallery": messages.GalleryResponse(stories=()).model_dump(),
         "/api/operations": OPERATIONS.model_dump(mode="json"),
         "/api/check": service.check(checking).model_dump(mode="json"),
         "/api/trace": json.loads(service.traced(tracing)),

@@ -158,6 +158,6 @@ def _known_places() -> dict[Around, Counter[Kind]]:
     return places
 
 
-def is_noun(word: str) -> bool:
-    """Whether a known word is the name of a person, a thing or a place."""
-    return word in _KIND_OF
+def kind_of(word: str) -> Kind | None:
+    """What a known word is the name of; None if it is none of a person, a thing or a place."""
+    return _KIND_OF.get(word)

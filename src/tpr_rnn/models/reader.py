@@ -19,7 +19,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
-from tpr_rnn.models.new_words import SLOTS, NewWord, is_noun, new_words
+from tpr_rnn.models.new_words import SLOTS, NewWord, kind_of, new_words
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
     TPR_RNN,
@@ -104,7 +104,7 @@ class Reader:
         return [
             word
             for word in dict.fromkeys(tokenize(question))
-            if word not in told and (is_noun(word) or word in new)
+            if word not in told and (kind_of(word) or word in new)
         ]
 
     def for_words(self, texts: Sequence[str], kinds: Mapping[str, str] | None = None) -> "Reader":
