@@ -198,17 +198,18 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         "layer": Preset(
             architecture="layer",
             recipe=Recipe(
+                batch_stories=32,
                 batch_size=256,
                 optimizer="adam",
                 beta1=0.9,
                 beta2=0.999,
-                learning_rate=0.003,
+                learning_rate=0.01,
                 warmup_steps=50,
                 clip_norm=1.0,
                 halve_lr_below_loss=None,
-                epochs=10,
-                decay_epochs=5,
-                stop_after_zero_error=2,
+                epochs=8,
+                decay_epochs=3,
+                stop_after_zero_error=1,
             ),
         ),
         # The bundled model: all tasks and wide stories, of up to 300 sentences (docs/wide.md). Two
