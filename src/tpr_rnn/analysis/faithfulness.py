@@ -10,9 +10,10 @@ from torch.nn.functional import normalize
 
 from tpr_rnn.analysis.naming import WEAK
 from tpr_rnn.analysis.schema import Answer, QuestionTrace, Trace
+from tpr_rnn.analysis.steps import texts_of_steps
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.story import Question, Story
-from tpr_rnn.data.vocabulary import answer_word
+from tpr_rnn.data.vocabulary import answer_word, tokenize
 from tpr_rnn.models.reader import Reader
 
 QUESTIONS = 50
@@ -45,7 +46,7 @@ def measure_faithfulness(
             for sentence in found.sentences:
                 for name, part in sentence.parts.items():
                     named[name].append(float(part.name.text != ""))
-                    word = decisive.get((name, sentence.text))
+                    word = decisive.get((name, sentence.tokens))
                     if part.name.text and word is not None:
                         right[name].append(float(word in part.name.text.split()))
             assert found.question is not None
@@ -83,7 +84,7 @@ def _explanation(found: Trace, asked: QuestionTrace, question: Question) -> dict
     does without all of them; enough: whether it stays the same with them alone.
     """
     answer, basis = asked.answers[0], asked.basis
-    named = {found.skipped + sentence for sentence in basis.sentences}
+    named = {found.sentences[step].line for step in basis.sentences}
     supports = set(question.supports)
     alone = [_changes(answer, asked.leave_one_out[sentence]) for sentence in basis.sentences]
     return {
@@ -101,11 +102,13 @@ def _changes(answer: Answer, other: Answer) -> bool:
 
 
 @torch.no_grad()
-def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str, str], str]:
-    """For each part of each sentence the word whose exchange turns it most, if one clearly does."""
-    model = reader.sentence_model
-    words = reader.words(sentences)
-    said = model.sentence_parts(words)
+def _decisive_words(
+    reader: Reader, sentences: Sequence[str]
+) -> dict[tuple[str, tuple[str, ...]], str]:
+    """For each part of each step the word whose exchange turns it most, if one clearly does."""
+    texts = texts_of_steps(reader, sentences)
+    words = reader.words(texts)
+    said = reader.memory_model.sentence_parts(words)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
     for row, numbers in enumerate(words.tolist()):
         for place in range(sum(number > 0 for number in numbers)):
@@ -122,10 +125,10 @@ def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str,
     found = {}
     for name, turned in turn.items():
         most, where = turned.max(dim=1)
-        for row, text in enumerate(sentences):
+        for row, text in enumerate(texts):
             if most[row] >= WEAK:
                 number = int(words[row, where[row]])
-                found[name, text] = reader.vocabulary.words[number]
+                found[name, tokenize(text)] = reader.vocabulary.words[number]
     return found
 
 

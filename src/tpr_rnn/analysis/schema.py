@@ -94,6 +94,9 @@ class SentenceTrace:
 
     text: str
     tokens: tuple[str, ...]
+    line: int
+    """Its number in the story as it was given. Of a word-level model, that of the word's sentence;
+    the question counts as the sentence after the last one."""
     parts: dict[str, Part]
     """e1, e2, r1, r2, r3 (eq. 7, 8)."""
     changes: tuple[Change, ...]

@@ -4,7 +4,7 @@ A step is what updates the memory once: a sentence of the story or, for a word-l
 of the story or of the question.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -67,6 +67,8 @@ class Steps:
     texts: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]
     """The words that may count in each step."""
+    line: tuple[int, ...]
+    """The sentence of each step; the question is that after the last one."""
     said: dict[str, Float[Tensor, "t _"]]
     """e1, e2, r1, r2, r3 of each step."""
     turned: dict[str, list[tuple[float, ...]]]
@@ -87,6 +89,18 @@ def follow(reader: Reader, story: Sequence[str], question: str | None) -> Steps:
     if isinstance(model, WordLevel):
         return _follow_words(reader, model, story, question)
     return _follow_sentences(reader, model, story, question)
+
+
+def texts_of_steps(reader: Reader, sentences: Iterable[str]) -> list[str]:
+    """The different texts whose last word is a step: sentences or, of words, their beginnings."""
+    if reader.memory_model.unit == "sentence":
+        return list(dict.fromkeys(sentences))
+    beginnings = (
+        " ".join(words[: place + 1])
+        for words in map(tokenize, sentences)
+        for place in range(len(words))
+    )
+    return list(dict.fromkeys(beginnings))
 
 
 def _follow_sentences(
@@ -118,7 +132,16 @@ def _follow_sentences(
             earlier=_after_each_sentence(model, parts),
         )
     said = model.update.by_name(parts.said)
-    return Steps("sentence", tuple(story), tokens, said, turned, _factored(memory), walk)
+    return Steps(
+        unit=model.unit,
+        texts=tuple(story),
+        tokens=tokens,
+        line=tuple(range(len(story))),
+        said=said,
+        turned=turned,
+        memory=_factored(memory),
+        walk=walk,
+    )
 
 
 def _telling(
@@ -195,13 +218,14 @@ def _follow_words(
             earlier=_answers(model, [*sooner, *[words] * own]),
         )
     return Steps(
-        unit="word",
+        unit=model.unit,
         texts=tuple(
             " ".join((*sentence[:place], f"[{word}]", *sentence[place + 1 :]))
             for sentence in sentences
             for place, word in enumerate(sentence)
         ),
         tokens=tokens,
+        line=tuple(number for number, sentence in enumerate(sentences) for _ in sentence),
         said=said,
         turned={
             name: [

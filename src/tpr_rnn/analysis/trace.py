@@ -73,7 +73,14 @@ def trace(
         nodes=graph.entities.groups,
         relations=graph.relations.groups,
         sentences=tuple(
-            SentenceTrace(text, steps.tokens[t], graph.parts[t], made[t], held[t])
+            SentenceTrace(
+                text,
+                steps.tokens[t],
+                len(skipped) + steps.line[t],
+                graph.parts[t],
+                made[t],
+                held[t],
+            )
             for t, text in enumerate(steps.texts)
         ),
         similarity={name: _cosines(part) for name, part in steps.said.items()},
