@@ -3,12 +3,14 @@
 /api/openapi.json describes it. A refused request is answered by a `Problem`.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse
@@ -22,18 +24,20 @@ from tpr_rnn.explorer import errors, messages
 from tpr_rnn.explorer.connections import OUT_OF_DESCRIPTORS
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import Protection
-from tpr_rnn.explorer.service import OPERATIONS, Service
+from tpr_rnn.explorer.service import OPERATIONS, Service, in_words
 
 PAGE = Path(__file__).parent / "page"
 # What an address of the description may answer; 404 and 405 are those of all others.
 REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"description": "The model cannot read this.", "model": messages.Problem},
+    403: {"description": "The request comes from another page.", "model": messages.Problem},
     413: {"description": "The request is too large.", "model": messages.Problem},
     421: {"description": "The explorer has another host name.", "model": messages.Problem},
     422: {"description": "The request is not as described here.", "model": messages.Problem},
     503: {"description": "Too many requests at once; try again later.", "model": messages.Problem},
 }
 _TASKS = f"^({'|'.join(TASK_TITLES)})$"
+_WORDS = TypeAdapter(dict[str, Any])
 
 
 def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAPI:
@@ -73,11 +77,6 @@ def _add_api(app: FastAPI, service: Service) -> None:
         """List the memory's operations: names, meanings, colours."""
         return OPERATIONS
 
-    @app.get("/api/gallery")
-    async def gallery() -> messages.GalleryResponse:
-        """List stories that show one idea each, which the model answers right."""
-        return service.gallery
-
     @app.post("/api/answer")
     async def answer(request: Request, asking: messages.AnswerRequest) -> messages.AnswerResponse:
         """Answer a question about a story."""
@@ -91,8 +90,15 @@ def _add_api(app: FastAPI, service: Service) -> None:
     @app.post("/api/trace", response_model=messages.TraceResponse)
     async def trace(request: Request, tracing: messages.TraceRequest) -> Response:
         """Follow a story, and a question about it, through the memory."""
-        traced = await queue.do(request, service.traced, tracing)
-        return Response(traced, media_type="application/json")
+
+        def traced() -> bytes:
+            found = service.trace(tracing)
+            not_told = service.not_told(tracing)
+            words = _WORDS.dump_python({**in_words(found), "not_told": not_told}, mode="json")
+            # Not by the response's own class: validating each number again is slow.
+            return json.dumps({"trace": found.as_json(), **words}).encode()
+
+        return Response(await queue.do(request, traced), media_type="application/json")
 
     @app.get("/api/story")
     async def story(
@@ -118,7 +124,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
         request: Request, about: messages.QuestionsRequest
     ) -> messages.QuestionsResponse:
         """Suggest questions that fit a story."""
-        fitting = await queue.do(request, service.suggest, about)
+        fitting = await queue.do(request, service.suggest, about.story)
         return messages.QuestionsResponse(questions=tuple(fitting))
 
 

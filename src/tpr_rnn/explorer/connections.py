@@ -11,6 +11,7 @@ import socket
 import time
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tpr_rnn.explorer import limits
@@ -55,7 +56,13 @@ class OneByOne(socket.socket):
 
 
 class Connection(H11Protocol):
-    """A connection that is refused where too many are open, and closed where no request comes."""
+    """A connection that is refused where too many are open, and closed where a client is slow.
+
+    uvicorn waits for ever for the rest of a request once it has begun, and for a client that does
+    not read its answer.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept or refuse."""
@@ -65,10 +72,35 @@ class Connection(H11Protocol):
             transport.write(_REFUSAL)
             transport.close()
             return
-        # uvicorn waits for a second request, but for ever for a first one.
-        self.timeout_keep_alive_task = self.loop.call_later(
-            self.timeout_keep_alive, self.timeout_keep_alive_handler
-        )
+        self._allow(limits.REQUEST_SECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        """Take some bytes, of a request as a rule."""
+        before = self.conn.their_state
+        super().data_received(data)
+        if before in _ARRIVING and self.conn.their_state not in _ARRIVING:
+            self._allow(limits.ANSWER_SECONDS)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._allow(limits.REQUEST_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        super().connection_lost(exc)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _allow(self, seconds: float) -> None:
+        """Let the client take so long with what comes next."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(seconds, self.transport.abort)
+
+
+_ARRIVING = (h11.IDLE, h11.SEND_BODY)
+"""What a client does, as h11 sees it, while its request is not there as a whole."""
 
 
 def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -12,12 +12,16 @@ BODY = 256 * 1024
 """Bytes in the body of a request."""
 ANSWERS = 20
 """Answers to one question."""
-SUGGESTED = 12
+SUGGESTED = 40
 """Questions suggested for a story."""
 CORRECTED = 20
 """Unknown words for which similar known ones are looked up in one request."""
 CONNECTIONS = 256
 """Connections that are open at a time; a browser opens up to six."""
+REQUEST_SECONDS = 10.0
+"""For a request to arrive as a whole: a slow client must not keep a connection from others."""
+ANSWER_SECONDS = 120.0
+"""For its answer to be computed, sent and read."""
 WORKING = 1
 """Requests worked on at a time: more Python threads would only wait for each other."""
 WAITING = 100

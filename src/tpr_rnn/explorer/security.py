@@ -11,10 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tpr_rnn.explorer import limits
 
 HEADERS = {
-    # Only files of this server, no inline script or style, no frame of another page. A picture that
-    # the page has made itself (blob:) becomes a PNG.
+    # Only files of this server, no inline script or style, no frame of another page.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -26,7 +25,9 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Protection:
-    """Middleware that refuses wrong hosts and large bodies, and sets the security headers."""
+    """Middleware that refuses other hosts, other pages and large bodies, and sets the security
+    headers.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
         """Protect an application.
@@ -68,6 +69,11 @@ class Protection:
                 },
                 status_code=421,
             )
+        # A browser says which page asks. That of another server, even of this machine, may not.
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
+            message = f"{origin!r} is another page than that of this explorer"
+            return JSONResponse({"error": message}, status_code=403)
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > limits.BODY:
             return JSONResponse({"error": TOO_LARGE}, status_code=413)
