@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: docs reports demo explore test test-slow test-browser test-ray mutants check clean
+.PHONY: reports demo explore test test-slow test-browser test-ray test-slurm torture mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -31,7 +31,7 @@ test-browser: $(INSTALLED)
 	$(HAS_CHROMIUM) || { timeout 120 apt-get update -qq && \
 	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
-	$(BIN)/python -m pytest -rs tests/explorer/test_browser*.py tests/explorer/test_accessibility.py
+	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py tests/explorer/test_browser_memory.py
 
 # Sweeps on Ray clusters of this machine, with lost nodes; installs Ray.
 test-ray: $(INSTALLED)
@@ -39,16 +39,24 @@ test-ray: $(INSTALLED)
 	  echo "Ray can't be installed here; its tests are skipped."
 	$(BIN)/python -m pytest -rs tests/experiments/test_ray.py
 
+# Sweeps on a SLURM of one node, which is started for them; installs SLURM and munge if it may.
+HAS_SLURM := { command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null
+test-slurm: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[slurm]' || \
+	  echo "submitit can't be installed here; the tests of SLURM are skipped."
+	$(HAS_SLURM) || { timeout 120 apt-get update -qq && \
+	  timeout 300 apt-get install --yes --no-install-recommends slurm-wlm munge; } || \
+	  echo "SLURM can't be installed here; its tests are skipped."
+	$(BIN)/python -m pytest -rs tests/experiments/test_slurm.py
+
+# Kills, full disks, damaged files: what does it take to lose a run? Some minutes.
+torture: $(INSTALLED)
+	OMP_NUM_THREADS=1 nice $(BIN)/python -m benchmarks.torture
+
 # How many small faults the tests notice: 150 at random, in about half an hour; SAMPLE=N for more.
 SAMPLE ?= 150
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
-
-# The documentation, in site/. It runs the tutorials; a broken link or a warning is an error.
-docs: $(INSTALLED)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . site
-	@echo "Open site/index.html"
 
 # The reports of all records, anew.
 reports: $(INSTALLED)
@@ -68,4 +76,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

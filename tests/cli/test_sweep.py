@@ -158,7 +158,10 @@ def test_a_terminal_shows_what_is_done_running_and_failed(data, tmp_path) -> Non
         (["everything"], "unknown experiment 'everything'; there are single-task"),
         (["single-task", "--seeds", "0"], "--seeds must be 1 or more"),
         (["single-task", "--workers", "0"], "--workers must be 1 or more"),
-        (["single-task", "--on", "mars"], "--on takes local, ray, ray:ADDRESS, not 'mars'"),
+        (["single-task", "--on", "mars"], "--on takes local, ray, ray:ADDRESS, slurm, not 'mars'"),
+        (["single-task", "--memory", "4G"], "--partition, --time and --memory are for --on slurm"),
+        (["single-task", "--on", "slurm", "--time", "1"], "--time must be 2 minutes or more"),
+        (["single-task", "--on", "slurm", "--memory", "lots"], "--memory takes a size such as 4G"),
         (["single-task", "--threads", "0"], "threads must be 1 or more"),
         (["single-task", "--threads", "9999"], "--threads must be from 1 to"),
         (["single-task", "--device", "toaster"], "--device is cpu, cuda"),
@@ -217,6 +220,19 @@ def test_a_plan_is_a_command_for_each_run(data, tmp_path, capsys, monkeypatch) -
     done = run(*arguments, "--json")
     assert "2 of them were finished before" in done.stderr
     assert [record["test"] is None for record in json.loads(done.stdout)["records"]] == [False] * 2
+
+
+def test_a_file_of_records_outlives_the_runs(data, tmp_path) -> None:
+    kept = tmp_path / "records.jsonl"
+    once = ["--tasks", "1", "--set", "epochs=2", "--records", str(kept), "--workers", "1"]
+    done = run(*command(data, tmp_path / "a", "--seeds", "1", *once))
+    assert done.returncode == 0, done.stderr
+    assert f"report {kept}" in done.stdout
+    done = run(*command(data, tmp_path / "b", "--seeds", "2", *once, "--json"))
+    assert "1 of them were finished before" in done.stderr
+    assert [record["test"] is None for record in json.loads(done.stdout)["records"]] == [False] * 2
+    assert [record.seed for record in read_lines(kept)] == [0, 1]
+    assert [path.name for path in (tmp_path / "b" / "single" / "task-1").iterdir()] == ["seed-1"]
 
 
 def test_a_place_that_cannot_be_made_is_named_before_any_run(tmp_path, capsys) -> None:

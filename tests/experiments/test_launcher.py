@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 
 import pytest
@@ -13,12 +14,11 @@ from tpr_rnn.cli import main
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import read_lines
 from tpr_rnn.experiments import finished
-from tpr_rnn.experiments.last_step import gather_records, score_tests
+from tpr_rnn.experiments.last_step import gather_records, keep_record, score_tests
 from tpr_rnn.experiments.launcher import launch
 from tpr_rnn.experiments.local import LocalProcesses
 from tpr_rnn.experiments.plan import write_plan
 from tpr_rnn.experiments.worker import (
-    FAILURE,
     Began,
     Failed,
     Finished,
@@ -27,7 +27,7 @@ from tpr_rnn.experiments.worker import (
     Warned,
 )
 from tpr_rnn.training.run_config import ConfigFile, RunConfig
-from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.run_directory import FAILURE, RunDirectory
 
 
 @pytest.fixture
@@ -203,6 +203,40 @@ def test_a_plan_is_run_by_whoever_starts_it_and_found_by_the_sweep(data, tmp_pat
     assert structs.replace(last.record, **same) == record
     with pytest.raises(UserError, match="the run there has epochs 2, not 3"):
         write_plan(jobs(data, tmp_path / "planned", 1, 4, experiment="a-trial", epochs="3"))
+
+
+def test_a_grid_of_several_sittings_is_known_by_its_records(data, tmp_path) -> None:
+    kept = tmp_path / "kept" / "records.jsonl"
+    first = jobs(data, tmp_path / "first", 1, seeds=2)
+    for event in launch(first, LocalProcesses(1), kept=kept):
+        if isinstance(event, Finished):
+            tested = keep_record(event.job, kept, "a sweep")
+            assert tested.record.test.command == "a sweep"
+    assert [record.seed for record in read_lines(kept)] == [0, 1]
+    shutil.rmtree(tmp_path / "first")
+
+    second = jobs(data, tmp_path / "second", 1, 4, seeds=2)
+    assert write_plan(second, kept) == second[2:]
+    ends = last_events(launch(second, LocalProcesses(1), kept=kept))
+    for job in second:
+        end = ends[job.directory]
+        assert end.before == (job.config.task == "1")
+        if not end.before:
+            keep_record(job, kept, "a sweep")
+    assert not second[0].directory.exists()
+    there = read_lines(kept)
+    assert [(record.task, record.seed) for record in there] == [
+        ("1", 0),
+        ("1", 1),
+        ("4", 0),
+        ("4", 1),
+    ]
+    assert all(len(record.curve) == 2 and record.test for record in there)
+    keep_record(second[2], kept, "another sweep")
+    assert read_lines(kept) == there
+
+    with pytest.raises(UserError, match=r"records.jsonl:1: the run there has epochs 2, not 3"):
+        launch(jobs(data, tmp_path / "third", 1, epochs="3"), LocalProcesses(1), kept=kept)
 
 
 def test_the_longest_come_first(data, tmp_path) -> None:

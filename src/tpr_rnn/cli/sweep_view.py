@@ -16,7 +16,6 @@ from tpr_rnn.experiments.forecast import Forecast
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.experiments.launcher import Launcher
 from tpr_rnn.experiments.worker import (
-    FAILURE,
     Began,
     Event,
     Failed,
@@ -26,6 +25,7 @@ from tpr_rnn.experiments.worker import (
     Warned,
 )
 from tpr_rnn.times import duration
+from tpr_rnn.training.run_directory import FAILURE
 
 LINE_SECONDS = 60.0
 """Least time between two lines about what is running, where there is no terminal."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,13 +170,12 @@ def _generated(task: str, splits: Collection[str]) -> Corpus:
 
 def _check_generated(task: str) -> None:
     if task != ALL and task not in BUILT_IN.tasks:
-        raise UserError(
-            f"there is no task {quoted(task)}; without --data there are {_names(BUILT_IN.tasks)}"
-        )
+        names = _names(BUILT_IN.tasks, *BUILT_IN.mixtures)
+        raise UserError(f"there is no task {quoted(task)}; without --data there are {names}")
 
 
-def _names(tasks: Mapping[str, object]) -> str:
-    return f"{', '.join(tasks)} (and {ALL})"
+def _names(tasks: Iterable[str], *mixtures: str) -> str:
+    return f"{', '.join(tasks)} (and {', '.join((ALL, *mixtures))})"
 
 
 def _checksum(texts: Iterable[bytes]) -> str:

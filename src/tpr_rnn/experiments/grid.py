@@ -6,8 +6,13 @@ from pathlib import Path
 
 from tpr_rnn.data.corpus import check_there_is
 from tpr_rnn.data.registry import BUILT_IN, find_data_set, is_one
+from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.training.presets import DEFAULT, preset, preset_name
+from tpr_rnn.training.run import usual_experiment
 from tpr_rnn.training.run_config import RunConfig
+
+Place = tuple[str, str, str, int]
+"""Of a run in an experiment: the experiment, the variant, the task and the seed."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +28,22 @@ class Job:
         return self.config.variant or self.config.preset
 
     @property
+    def place(self) -> Place:
+        """Its place in the experiment; `place_of` its record is the same."""
+        config = self.config
+        experiment = config.experiment or usual_experiment(config.task)
+        return experiment, self.variant, config.task, config.seed
+
+    @property
     def name(self) -> str:
         """The job for a person to read."""
         task = f" task {self.config.task}" if is_one(self.config.task) else ""
         return f"{self.variant}{task} seed {self.config.seed}"
+
+
+def place_of(record: RunRecord) -> Place:
+    """The place of a finished run in its experiment."""
+    return record.experiment, record.variant, record.task, record.seed
 
 
 @dataclass(frozen=True, kw_only=True)

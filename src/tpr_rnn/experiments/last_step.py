@@ -1,13 +1,13 @@
 """The last step of an experiment, when all its runs are finished: test errors and records."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 
 from tpr_rnn.evaluation.reading import read_run
-from tpr_rnn.evaluation.record import encode_record
-from tpr_rnn.experiments.grid import Job
+from tpr_rnn.evaluation.record import RunRecord, encode_record, read_lines
+from tpr_rnn.experiments.grid import Job, place_of
 from tpr_rnn.experiments.worker import Tested
-from tpr_rnn.files import write_atomically
+from tpr_rnn.files import make_directory, write_atomically
 from tpr_rnn.training.final_test import score_test
 
 
@@ -21,7 +21,23 @@ def score_tests(
         yield Tested(job, score_test(job.directory, command))
 
 
+def keep_record(job: Job, path: Path, command: str) -> Tested:
+    """Score the test questions of a finished run, and keep its record in a file of them.
+
+    For runs whose directories do not stay: the file alone then says that they are finished.
+    """
+    tested = Tested(job, score_test(job.directory, command))
+    make_directory(path.parent)
+    kept = {place_of(record): record for record in (read_lines(path) if path.exists() else ())}
+    kept[job.place] = read_run(job.directory)
+    write_atomically(path, _lines(kept.values()))
+    return tested
+
+
 def gather_records(jobs: Sequence[Job], path: Path) -> None:
     """Write the records of finished runs into one file, a line each, with their curves."""
-    lines = [encode_record(read_run(job.directory)) + b"\n" for job in jobs]
-    write_atomically(path, b"".join(lines))
+    write_atomically(path, _lines(read_run(job.directory) for job in jobs))
+
+
+def _lines(records: Iterable[RunRecord]) -> bytes:
+    return b"".join(encode_record(record) + b"\n" for record in records)

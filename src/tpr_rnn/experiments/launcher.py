@@ -36,15 +36,20 @@ class Launcher(ABC):
 
 
 def launch(
-    jobs: Sequence[Job], launcher: Launcher, stop: Stop = lambda: False
+    jobs: Sequence[Job],
+    launcher: Launcher,
+    stop: Stop = lambda: False,
+    kept: Path | None = None,
 ) -> Generator[Event, None, None]:
     """Run the jobs that are not finished, the longest first, and report on all of them.
 
-    What cannot be run is an error before any event.
+    What cannot be run is an error before any event. `kept` is a file with the records of jobs that
+    were finished elsewhere.
     """
+    there = records_there(jobs, kept)
     for job in jobs:
         make_directory(job.directory.parent)
-    return _launch(jobs, records_there(jobs), launcher, stop)
+    return _launch(jobs, there, launcher, stop)
 
 
 def unfinished(jobs: Sequence[Job], there: Mapping[Path, RunRecord]) -> list[Job]:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, no_type_check
@@ -23,18 +23,17 @@ from tpr_rnn.experiments.worker import (
     Finished,
     Interrupted,
     Warned,
+    await_lock,
     record_failure,
     run_job,
 )
 from tpr_rnn.files import write_atomically
-from tpr_rnn.training.run_directory import Busy, RunDirectory
+from tpr_rnn.training.run_directory import RunDirectory
 
 _ATTENTION_SECONDS = 0.2
 """How often the launcher checks whether it should stop."""
 _STOP_SECONDS = 1.0
 """How often a task asks whether it should stop."""
-_PATIENCE_SECONDS = 120.0
-"""How long a task waits for the lock of a node that was lost: a shared file system may keep it."""
 _STORE_BYTES = 100 * 2**20
 """Memory for objects of a cluster of this machine's own; what tasks send is small."""
 
@@ -266,7 +265,7 @@ def _work(job: Job, home: Any, mark: Path, again: bool) -> "Iterator[Event | _Pl
     stop = _stop_at(home)
     if shared:
         if again:
-            _await_lock(job.directory)
+            await_lock(job.directory)
         yield from run_job(job, stop)
         return
     with tempfile.TemporaryDirectory() as place:
@@ -295,15 +294,6 @@ def _stop_at(home: Any) -> Callable[[], bool]:
         return stopped
 
     return stop
-
-
-def _await_lock(directory: Path) -> None:
-    """Wait until the run is free: the process of a node that was lost may linger."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while directory.exists() and time.monotonic() < deadline:
-        with suppress(Busy), RunDirectory(directory).locked():
-            return
-        time.sleep(1.0)
 
 
 def _read(directory: Path) -> dict[str, bytes]:

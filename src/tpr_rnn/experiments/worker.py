@@ -6,18 +6,22 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import SimpleQueue
 
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.experiments.grid import Job
 from tpr_rnn.files import write_atomically
+from tpr_rnn.training.run_directory import FAILURE, Busy, RunDirectory
 
-FAILURE = "failure.json"
 PROGRESS_SECONDS = 1.0
 """Least time between two messages about the same evaluation."""
+_PATIENCE_SECONDS = 120.0
+"""How long a run waits for the lock of a node that was lost: a shared file system may keep it."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +125,20 @@ def record_failure(job: Job, problem: str) -> Failed:
     return Failed(job, problem)
 
 
+def await_lock(directory: Path) -> None:
+    """Wait until a run is free: the process of a node that was lost may linger."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while directory.exists() and time.monotonic() < deadline:
+        with suppress(Busy), RunDirectory(directory).locked():
+            return
+        time.sleep(1.0)
+
+
 def run_job(job: Job, stop: Callable[[], bool]) -> Iterator[Event]:
     """Run a job, or go on with it; the last event is what came of it.
 
     Whatever it raises is its failure. When `stop` returns True, its state is saved.
     """
-    from tpr_rnn.training.run_directory import Busy
-
     try:
         yield from _run(job, stop)
     except Busy as error:
@@ -141,7 +152,6 @@ def run_job(job: Job, stop: Callable[[], bool]) -> Iterator[Event]:
 def _run(job: Job, stop: Callable[[], bool]) -> Iterator[Event]:
     from tpr_rnn.training.events import Evaluated
     from tpr_rnn.training.run import Run
-    from tpr_rnn.training.run_directory import RunDirectory
 
     begun = RunDirectory(job.directory).started
     run = Run.resume(job.directory) if begun else Run.begin(job.config, job.directory)

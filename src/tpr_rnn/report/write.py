@@ -8,7 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.experiments.worker import FAILURE
 from tpr_rnn.pictures import pyplot, save_picture
 from tpr_rnn.report.ablation import ablation
 from tpr_rnn.report.all_tasks import all_tasks
@@ -21,7 +20,7 @@ from tpr_rnn.report.single_task import single_task
 from tpr_rnn.report.systematic import systematic
 from tpr_rnn.report.table import Table
 from tpr_rnn.report.train_on_generated import train_on_generated
-from tpr_rnn.training.run_directory import RunDirectory
+from tpr_rnn.training.run_directory import FAILURE, RunDirectory
 
 SECTIONS: Mapping[str, Callable[[Sequence[Record]], Section]] = MappingProxyType(
     {
@@ -65,6 +64,12 @@ def write_report(places: Sequence[Path], out: Path) -> Report:
     sections = [
         make(by_experiment[name]) for name, make in SECTIONS.items() if name in by_experiment
     ]
+    if not sections:
+        reasons = "; ".join(f"{place}: {reason}" for place, reason in [*left_out.items()][:3])
+        raise UserError(
+            "nothing to report: no run has test errors (the last step of a sweep, or `tpr-rnn "
+            f"evaluate RUN --split test`, scores them). {reasons}"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         files = [path for section in sections for path in _write(section, out)]

@@ -1,5 +1,6 @@
 """Settings of model and training that go together."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
@@ -8,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.models.model import ModelConfig
-from tpr_rnn.models.registry import TPR_RNN, find_architecture
+from tpr_rnn.models.registry import ARCHITECTURES, TPR_RNN, find_architecture
 from tpr_rnn.settings import check_settings
 from tpr_rnn.training.recipe import Recipe
 
@@ -56,9 +57,7 @@ class Preset:
                 recipe[name] = _parse(name, text, recipe_kinds[name])
             else:
                 known = ["architecture", *model_kinds, *recipe_kinds]
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                raise UserError(f"unknown setting {quoted(name)}; {hint}")
+                raise UserError(_unknown(name, architecture, known))
         return Preset(architecture=architecture, model=model, recipe=replace(self.recipe, **recipe))
 
     def all_settings(self) -> dict[str, Any]:
@@ -117,6 +116,17 @@ def _with_one_cap(recipe: Any) -> Any:
     )
 
 
+def _unknown(name: str, architecture: str, known: list[str]) -> str:
+    """What to say of a setting that an architecture does not have."""
+    others = [other for other, kind in ARCHITECTURES.items() if name in get_type_hints(kind.config)]
+    if others:
+        whose = ARCHITECTURES[architecture].title
+        return f"{name} is no setting of the {whose}; it is one of {', '.join(others)}"
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    return f"unknown setting {quoted(name)}; {hint}"
+
+
 def _parse(name: str, text: str, kind: Any) -> Any:
     kinds = get_args(kind) or (kind,)
     if type(None) in kinds and text.lower() == "none":
@@ -131,7 +141,10 @@ def _parse(name: str, text: str, kind: Any) -> Any:
         raise UserError(f"{name} is true or false, not {quoted(text)}")
     number = int if int in kinds else float
     try:
-        return number(text)
+        value = number(text)
     except ValueError:
         expected = "a whole number" if number is int else "a number"
         raise UserError(f"{name} is {expected}, not {quoted(text)}") from None
+    if not abs(value) <= sys.float_info.max:
+        raise UserError(f"{name} must be a finite number, at most 1e308, not {quoted(text)}")
+    return value

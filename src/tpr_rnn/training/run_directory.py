@@ -6,6 +6,7 @@ metrics.jsonl            one line for each evaluation
 checkpoint.safetensors   the whole state, to resume from; gone when the run is finished
 checkpoint.before.safetensors   the one before it, for when that is damaged
 result.json              the record of the run (evaluation/record.py); written last
+failure.json             why a run of a sweep has no result (experiments/worker.py)
 """
 
 import json
@@ -34,6 +35,8 @@ from tpr_rnn.training.trainer import Trainer
 
 CONFIG = "config.json"
 """The file that makes a directory that of a run."""
+FAILURE = "failure.json"
+"""Why a run of a sweep has no result; gone when it has one."""
 
 
 class Busy(UserError):
@@ -68,6 +71,16 @@ class RunDirectory:
     def finished(self) -> bool:
         """Whether the run has come to its end."""
         return (self.path / "result.json").exists()
+
+    def check_free(self) -> None:
+        """Refuse a directory that holds something else than runs: it is somebody's."""
+        if self.path.is_dir():
+            others = sorted(path.name for path in self.path.iterdir() if path.name[0] != ".")
+            if set(others) - {CONFIG, FAILURE}:
+                raise UserError(
+                    f"{self.path}: holds files, but no run ({', '.join(others[:3])}); "
+                    "choose another --out"
+                )
 
     def begin(self, config: dict[str, Any]) -> None:
         """Make the directory and write the configuration."""
@@ -150,7 +163,8 @@ class RunDirectory:
         """Bring a trainer to the saved state; return the time that it took to get there.
 
         Where the newest checkpoint is damaged the one before it is used, and the second value says
-        so. A run that was killed before its first checkpoint starts at the beginning.
+        so. A run that was killed before its first checkpoint starts at the beginning, and the
+        second value says what is lost.
         """
         problem: UserError | None = None
         for path in (self.checkpoint, self.checkpoint_before):
@@ -166,8 +180,17 @@ class RunDirectory:
                 return elapsed, None
             return elapsed, f"{problem}; going on from {path.name}"
         if problem is None:
-            return Elapsed(), None
+            return Elapsed(), self._lost()
         raise UserError(f"{problem}; remove it to start the run from the beginning")
+
+    def _lost(self) -> str | None:
+        """What a run that starts at the beginning loses, if it had come to an evaluation."""
+        if not (self.path / "metrics.jsonl").exists():
+            return None
+        return (
+            f"{self.path} has the evaluations of a run (metrics.jsonl), but neither its record nor "
+            "a checkpoint; starting from the beginning"
+        )
 
     def _write_json(self, name: str, content: dict[str, Any]) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
