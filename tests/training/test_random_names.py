@@ -119,9 +119,9 @@ def batches_with_random_names(monkeypatch, **settings) -> list[int]:
     steps = []
     real = RandomNames.met
 
-    def noted(self, batch):
+    def noted(self, batch, answers):
         steps.append(trainer.progress.step)
-        return real(self, batch)
+        return real(self, batch, answers)
 
     monkeypatch.setattr(RandomNames, "met", noted)
     trainer = make_trainer(batch_size=1, warmup_steps=0, **settings)

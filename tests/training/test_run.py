@@ -25,7 +25,7 @@ from tpr_rnn.training.final_test import score_test
 from tpr_rnn.training.presets import preset
 from tpr_rnn.training.run import Run
 from tpr_rnn.training.run_config import RunConfig
-from tpr_rnn.training.run_directory import Elapsed, RunDirectory
+from tpr_rnn.training.run_directory import Busy, Elapsed, RunDirectory
 
 SOURCE = Source("a" * 40, dirty=True)
 
@@ -270,6 +270,32 @@ def test_a_killed_run_resumes_to_the_same_end(data, undisturbed, tmp_path) -> No
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 1, "the run was over before it could be killed"
     assert comparable(directory) == comparable(undisturbed)
+
+
+def test_a_run_that_has_lost_its_record_says_that_it_starts_anew(
+    data, undisturbed, tmp_path
+) -> None:
+    lost = shutil.copytree(undisturbed, tmp_path / "lost")
+    (lost / "result.json").unlink()
+    assert "neither its record nor a checkpoint; starting from the" in Run.resume(lost).warning
+
+
+def test_a_run_that_was_finished_meanwhile_is_not_begun_anew(data, tmp_path) -> None:
+    one = Run.begin(config(data), tmp_path / "run")
+    other = Run.resume(tmp_path / "run")  # reads the stories while the first one trains
+    list(one.events())
+    one.finish()
+    before = one.directory.model.read_bytes()
+    with pytest.raises(Busy, match="another process has just finished this run"):
+        list(other.events())
+    assert one.directory.model.read_bytes() == before
+
+
+def test_a_directory_of_somebodys_files_is_left_alone(data, tmp_path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(UserError, match=r"holds files, but no run \(thesis.tex\); choose another"):
+        Run.begin(config(data), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_a_run_is_not_begun_twice(data, undisturbed) -> None:

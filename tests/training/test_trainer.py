@@ -99,7 +99,7 @@ def test_the_rate_is_a_tenth_in_the_warm_up(monkeypatch) -> None:
 def scores_in_turn(monkeypatch, *losses_and_errors: tuple[float, float]) -> None:
     turn = iter(losses_and_errors)
 
-    def fake(model, data, device):
+    def fake(model, data, device, team):
         loss, error = next(turn)
         return Scores(loss, {"1": error}, {"1": 1})
 

@@ -1,7 +1,7 @@
 """`tpr-rnn train`: start or resume a run, show it, and save it on Ctrl-C."""
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,9 @@ from tpr_rnn.errors import UserError
 if TYPE_CHECKING:
     from tpr_rnn.evaluation.record import RunRecord
     from tpr_rnn.training.run_config import RunConfig
+
+TEAM_LOST = 1
+"""Exit status when another process that trains the same model has died."""
 
 
 def train(
@@ -64,10 +67,13 @@ def train(
     says so.
     """
     from tpr_rnn.cli.training_view import TrainingView
+    from tpr_rnn.team import Team, TeamLost, leads, started_by_torchrun
     from tpr_rnn.training.run import Run
     from tpr_rnn.training.run_config import RunConfig
     from tpr_rnn.training.run_directory import RunDirectory
 
+    if not leads():  # the first process has the options, the run and the word
+        return _help()
     if task is None:
         given = (
             data,
@@ -103,6 +109,9 @@ def train(
         if config is not None:
             _check_same(config, RunConfig.of(directory), directory)
         if there.finished:
+            if started_by_torchrun():
+                with Team.joined() as team:
+                    team.tell(None)
             view.finished_before(there.record())
             return _print(there.record(), json)
         view.preparing()
@@ -113,19 +122,34 @@ def train(
     else:
         raise UserError(f"{directory}: there is no run to resume; give --task to start one")
 
-    with (
-        interruptions() as received,
-        view.watching(run),
-        closing(run.events(stop=lambda: bool(received))) as events,
-    ):
-        for event in events:
-            view.show(event)
+    try:
+        with interruptions() as received, ExitStack() as stack:
+            if started_by_torchrun():
+                run.train_with(stack.enter_context(Team.joined()))
+            stack.enter_context(view.watching(run))
+            for event in stack.enter_context(closing(run.events(stop=lambda: bool(received)))):
+                view.show(event)
+    except TeamLost as error:
+        view.team_lost(str(error), resume_command(directory))
+        return TEAM_LOST
     if not run.ended:
         view.interrupted(run, resume_command(directory) + (" --json" if json else ""))
         return INTERRUPTED
     record = run.finish()
     view.finished(run, record)
     return _print(record, json)
+
+
+def _help() -> int:
+    """Train what the first process of the team trains; only that one shows and writes."""
+    from tpr_rnn.team import Team, TeamLost
+    from tpr_rnn.training.run import help_to_train
+
+    try:
+        with interruptions() as received, Team.joined() as team:
+            return 0 if help_to_train(team, stop=lambda: bool(received)) else INTERRUPTED
+    except TeamLost:
+        return TEAM_LOST
 
 
 def _config(

@@ -48,6 +48,14 @@ class StoryGroup(NamedTuple):
         return self._replace(story=self.story[self.about], lengths=self.position, about=own)
 
 
+class Rows(NamedTuple):
+    """Which rows of the table of a whole batch a part of that batch has."""
+
+    mine: Int[Tensor, " r"]
+    of: int
+    """Rows of the whole."""
+
+
 class Batch(NamedTuple):
     """A batch, its stories in groups by length; `answer` and `task` run through the groups."""
 
@@ -56,6 +64,9 @@ class Batch(NamedTuple):
     groups: tuple[StoryGroup, ...]
     answer: Int[Tensor, " n"]
     task: Int[Tensor, " n"]
+    sentence_rows: Rows | None = None
+    """Those of the whole batch that these sentences are, where this is a part of one."""
+    question_rows: Rows | None = None
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on another device."""
@@ -66,6 +77,10 @@ class Batch(NamedTuple):
             groups,
             self.answer.to(device),
             self.task.to(device),
+            *(
+                rows and Rows(rows.mine.to(device), rows.of)
+                for rows in (self.sentence_rows, self.question_rows)
+            ),
         )
 
 
@@ -75,9 +90,40 @@ def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) ->
     Questions that begin to read at the same sentence share their story. Where a cap on the
     sentences cuts, questions of one story begin at different ones, and each has a row of its own.
     """
+    return _make_batch(data, chosen, groups)[0]
+
+
+def make_part(
+    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int, number: int, parts: int
+) -> Batch:
+    """Part `number` of `parts` of a batch of the chosen questions: some of its stories, whole.
+
+    Stories are dealt out by their length, so that all parts take about as long.
+    """
+    _, about, lengths = _stories_of(data, chosen)
+    mine = np.argsort(-lengths, kind="stable")[number::parts]
+    part, *tables = _make_batch(data, chosen[np.isin(about, mine)], groups)
+    _, *whole = _make_batch(data, chosen, groups)
+    sentence_rows, question_rows = (
+        Rows(torch.from_numpy(np.searchsorted(all_of_them, few)), len(all_of_them))
+        for few, all_of_them in zip(tables, whole, strict=True)
+    )
+    return part._replace(sentence_rows=sentence_rows, question_rows=question_rows)
+
+
+def _stories_of(data: Encoded, chosen: Int[np.ndarray, " n"]) -> tuple[np.ndarray, ...]:
+    """The first sentences of the stories of some questions, whose story is which, and lengths."""
     begin, about = np.unique(data.start[chosen], return_inverse=True)
     lengths = np.zeros(len(begin), dtype=np.int64)
     np.maximum.at(lengths, about, data.length[chosen])
+    return begin, about, lengths
+
+
+def _make_batch(
+    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int
+) -> tuple[Batch, Int[np.ndarray, " u"], Int[np.ndarray, " a"]]:
+    """A batch, and the numbers of its sentences and of its questions."""
+    begin, about, lengths = _stories_of(data, chosen)
     by_length = np.argsort(lengths, kind="stable") if groups > 1 else np.arange(len(begin))
     rows = np.array_split(by_length, max(1, min(groups, len(begin))))
     padded = [_pad_stories(data, begin[part], lengths[part]) for part in rows]
@@ -100,13 +146,14 @@ def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) ->
             )
         )
         cell += story.size
-    return Batch(
+    batch = Batch(
         torch.from_numpy(data.sentences[sentence_rows]),
         torch.from_numpy(data.questions[question_rows]),
         tuple(parts),
         torch.from_numpy(data.answer[chosen[asked]]),
         torch.from_numpy(data.task[chosen[asked]]),
     )
+    return batch, sentence_rows, question_rows
 
 
 def epoch_order(

@@ -1,6 +1,7 @@
 """How many questions a model answers wrongly."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from tpr_rnn.data.batches import evaluation_batches
 from tpr_rnn.data.encoding import UNKNOWN_ANSWER, Encoded
 from tpr_rnn.evaluation.record import TaskError
+from tpr_rnn.team import Team
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,20 @@ def answered(model: nn.Module, data: Encoded, device: torch.device | None = None
 
 
 @torch.no_grad()
-def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -> Scores:
-    """Score a model on all questions of a data set."""
+def score(
+    model: nn.Module,
+    data: Encoded,
+    device: torch.device | None = None,
+    team: Team | None = None,
+) -> Scores:
+    """Score a model on all questions of a data set; a team shares its batches."""
     training = model.training
     model.eval()
     loss = 0.0
     asked = np.zeros(len(data.task_names), dtype=int)
     wrong = np.zeros_like(asked)
-    for batch in evaluation_batches(data):
+    batches = evaluation_batches(data)
+    for batch in batches if team is None else islice(batches, team.rank, None, team.size):
         batch = batch.to(device or torch.device("cpu"))
         logits = model(batch)
         loss += float(
@@ -91,6 +99,11 @@ def score(model: nn.Module, data: Encoded, device: torch.device | None = None) -
         for count, tasks in ((asked, batch.task), (wrong, batch.task[missed])):
             count += np.bincount(tasks.cpu().numpy(), minlength=len(count))
     model.train(training)
+    if team is not None:
+        sums = torch.tensor([loss, *asked, *wrong], dtype=torch.float64)
+        team.add_up(sums)
+        loss, counts = float(sums[0]), sums[1:].numpy().astype(int)
+        asked, wrong = np.split(counts, 2)
     questions = {
         task: count for task, count in zip(data.task_names, asked.tolist(), strict=True) if count
     }

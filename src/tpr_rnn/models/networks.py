@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from tpr_rnn.data.batches import Rows
 from tpr_rnn.models import parts
 
 
@@ -60,9 +61,19 @@ class EntityRelationNetworks(nn.Module):
         )
         self.relation_bias = nn.Parameter(torch.zeros(len(relations), 1, shape.relation_size))
 
-    def forward(self, sentences: Float[Tensor, "u v"]) -> Float[Tensor, "u d"]:
-        """The entities and relations of each sentence, side by side."""
-        sentences = self.sentence_dropout(sentences)
+    def forward(
+        self, sentences: Float[Tensor, "u v"], rows: Rows | None = None
+    ) -> Float[Tensor, "u d"]:
+        """The entities and relations of each sentence, side by side.
+
+        Of a part of a batch, `rows` says which rows of the whole these are: dropout draws for the
+        whole, so that it does not depend on the parts.
+        """
+        if rows is None:
+            sentences = self.sentence_dropout(sentences)
+        else:
+            whole = sentences.new_ones(rows.of, sentences.shape[1])
+            sentences = sentences * self.sentence_dropout(whole)[rows.mine]
         first = self._first[0] or self
         weights = (
             *(first.hidden_weight, first.hidden_bias),
@@ -70,7 +81,7 @@ class EntityRelationNetworks(nn.Module):
             *(self.relation_weight, self.relation_bias),
         )
         settings = (
-            self._kept(sentences, first.hidden_weight),
+            self._kept(sentences, first.hidden_weight, rows),
             self.shape.linear,
             self.shape.bounded,
         )
@@ -78,13 +89,14 @@ class EntityRelationNetworks(nn.Module):
             return parts.take_apart(take_apart, (sentences, *weights), settings)
         return take_apart(sentences, *weights, *settings)
 
-    def _kept(self, sentences: Tensor, hidden_weight: Tensor) -> Tensor | None:
+    def _kept(self, sentences: Tensor, hidden_weight: Tensor, rows: Rows | None) -> Tensor | None:
         """What the hidden layers are multiplied with, for dropout: 0 or what makes up for zeros."""
         if not (self.hidden_dropout.training and self.hidden_dropout.p):
             return None
         layers, _, size = hidden_weight.shape
-        kept: Tensor = self.hidden_dropout(sentences.new_ones(layers, len(sentences), size))
-        return kept
+        all_rows = len(sentences) if rows is None else rows.of
+        kept: Tensor = self.hidden_dropout(sentences.new_ones(layers, all_rows, size))
+        return kept if rows is None else kept[:, rows.mine]
 
     def by_name(self, vectors: Float[Tensor, "*rows d"]) -> dict[str, Float[Tensor, "*rows _"]]:
         """Take entities and relations apart, by their paper names."""

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from tpr_rnn.data.batches import Batch, StoryGroup
+from tpr_rnn.data.batches import Batch, Rows, StoryGroup
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import (
     ENTITIES,
@@ -116,8 +116,6 @@ class TPRRNN(Model):
     """Reads stories into a third-order tensor-product memory and answers questions about them."""
 
     config: TPRRNNConfig
-    unit: Literal["sentence"] = "sentence"
-    """What updates the memory once."""
 
     def __init__(
         self,
@@ -171,15 +169,26 @@ class TPRRNN(Model):
 
     def forward(self, batch: Batch) -> Float[Tensor, "n v"]:
         """The scores (logits) of every word as the answer to every question of the batch."""
-        parts = self.parts(batch.sentences, batch.questions)
+        rows = batch.sentence_rows, batch.question_rows
+        parts = self.parts(batch.sentences, batch.questions, *rows)
         found = [self._find(parts, group) for group in batch.groups]
         return self.logits(torch.cat(found) if len(found) > 1 else found[0])
 
-    def parts(self, sentences: Int[Tensor, "u w"], questions: Int[Tensor, "a w"]) -> TextParts:
-        """Encode sentences and questions (eq. 5) and take them apart (eq. 7, 8, 15, 16)."""
+    def parts(
+        self,
+        sentences: Int[Tensor, "u w"],
+        questions: Int[Tensor, "a w"],
+        sentence_rows: Rows | None = None,
+        question_rows: Rows | None = None,
+    ) -> TextParts:
+        """Encode sentences and questions (eq. 5) and take them apart (eq. 7, 8, 15, 16).
+
+        Of a part of a batch, the last two say which rows of the whole they are.
+        """
         texts = torch.cat((sentences, questions))  # one pass, for little overhead
         s, s_q = self.encoder(texts).split((len(sentences), len(questions)))
-        return TextParts(s, s_q, said=self.update(s), asked=self.inference(s_q))
+        said, asked = self.update(s, sentence_rows), self.inference(s_q, question_rows)
+        return TextParts(s, s_q, said=said, asked=asked)
 
     def sentence_parts(self, sentences: Int[Tensor, "u w"]) -> dict[str, Float[Tensor, "u _"]]:
         """The parts of sentences by their paper names: e1, e2, r1, r2, r3."""

@@ -58,14 +58,15 @@ class RandomNames:
             self._vectors.grad[self._names] = 0.0
 
     @contextmanager
-    def met(self, batch: Batch) -> Iterator[Batch]:
+    def met(self, batch: Batch, answers: Int[Tensor, " n"] | None = None) -> Iterator[Batch]:
         """Within it every name has a vector drawn anew; after it, its own again.
 
         Nobody can tell a stranger's name, so the batch comes without answers that are names; one
-        that asks for nothing else has no strangers.
+        that asks for nothing else has no strangers. `answers` are those of the whole batch, where
+        this is a part of one.
         """
         named = torch.isin(batch.answer, self._names)
-        if named.all():
+        if (named if answers is None else torch.isin(answers, self._names.cpu())).all():
             yield batch
             return
         own = self._vectors.detach()[self._names]  # a copy, for indices are many

@@ -16,6 +16,7 @@ from tpr_rnn.data.corpus import TRAINING, load_corpus
 from tpr_rnn.data.dataset import ALL, SPLITS, Corpus
 from tpr_rnn.data.encoding import build_vocabulary, encode, longest_sentence
 from tpr_rnn.data.registry import find_mixture
+from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.calibration import calibration_error, fit_temperature
 from tpr_rnn.evaluation.provenance import source, versions
@@ -25,11 +26,12 @@ from tpr_rnn.memory import native
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.word_level import WordLevel
+from tpr_rnn.team import Team, device_here
 from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
 from tpr_rnn.training.run_config import ConfigFile, RunConfig
-from tpr_rnn.training.run_directory import Elapsed, RunDirectory
+from tpr_rnn.training.run_directory import Busy, Elapsed, RunDirectory
 from tpr_rnn.training.trainer import Trainer
 
 CHECKPOINT_SECONDS = 10.0
@@ -43,25 +45,9 @@ class Run:
         self.config, self.corpus = config, corpus
         self.source = source()  # now: the files may change while it runs
         self.directory = RunDirectory(directory)
-        self.device = _find_device(config.device)
-        recipe = config.settings.recipe
-        max_sentences = corpus.max_sentences(recipe.max_sentences)
         self.vocabulary = build_vocabulary(corpus.all_stories())
-        words = longest_sentence(corpus.all_stories())
-        self.data = {
-            split: encode(corpus.split(split), self.vocabulary, words, max_sentences)
-            for split in ("train", "valid")  # the test questions are for the end
-        }
-        model = config.settings.config(vocabulary_size=len(self.vocabulary), max_words=words)
-        torch.set_num_threads(config.threads)
-        self.trainer = Trainer(
-            model,
-            recipe,
-            train=self.data["train"],
-            valid=self.data["valid"],
-            seed=config.seed,
-            device=self.device,
-        )
+        self.trainer = _trainer(config, corpus, self.vocabulary)
+        self.device = self.trainer.device
         self.elapsed = Elapsed()
         self.warning: str | None = None
         """What a person should know of how it was resumed."""
@@ -74,6 +60,7 @@ class Run:
                 f"{directory}: there is a run already; add --resume to go on with it, "
                 "or choose another --out"
             )
+        RunDirectory(directory).check_free()
         run = Run(config, directory, _load(config))
         run._write_config()
         return run
@@ -94,6 +81,12 @@ class Run:
         run.elapsed, run.warning = run.directory.load_checkpoint(run.trainer)
         return run
 
+    def train_with(self, team: Team) -> None:
+        """Let other processes, which are in `help_to_train`, have a share of every batch."""
+        team.tell((self.config, self.corpus.sha256, self.trainer.progress))
+        team.copy(self.trainer.tensors().values())
+        self.trainer.team = team
+
     def _write_config(self) -> None:
         identity = {
             "tasks": list(self.corpus.stories),
@@ -111,6 +104,8 @@ class Run:
         start, cpu_start = time.monotonic(), time.process_time()
         saved = time.monotonic()
         with self.directory.locked(), _tiny_is_zero():
+            if self.directory.finished:
+                raise Busy(f"{self.directory.path}: another process has just finished this run")
             self.directory.drop_metrics_after(self.trainer.progress.last_evaluation)
             try:
                 for event in self.trainer.run():
@@ -126,7 +121,7 @@ class Run:
                         self._save()
                         saved = time.monotonic()
                     yield event
-                    if stop():
+                    if _any_stops(self.trainer.team, stop):
                         break
             except GeneratorExit:  # whoever iterates goes away; between two events all is whole
                 self._save()
@@ -142,7 +137,7 @@ class Run:
     def finish(self) -> RunRecord:
         """Score the best model on the validation questions and write the record."""
         self.trainer.use_best()
-        model, data = self.trainer.model, self.data["valid"]
+        model, data = self.trainer.model, self.trainer.valid
         with _tiny_is_zero():
             valid = score(model, data, self.device)
             logits, answer, _ = answered(model, data, self.device)
@@ -201,6 +196,7 @@ class Run:
             kernel=kernel if memory else None,
             device=config.device,
             threads=config.threads,
+            processes=self.trainer.team.size if self.trainer.team else 1,
             valid=ValidErrors(
                 error=percent(valid.error),
                 loss=round(valid.loss, 6) if math.isfinite(valid.loss) else None,
@@ -224,6 +220,51 @@ class Run:
             seconds=round(self.elapsed.seconds, 1),
             cpu_seconds=round(self.elapsed.cpu_seconds, 1),
         )
+
+
+def help_to_train(team: Team, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Take a share in what the first process of a team trains; return whether it came to its end.
+
+    It has the run (`Run.train_with`), and says which one. That it has nothing to train is an end.
+    """
+    message = team.tell()
+    if message is None:
+        return True
+    config, sha256, progress = message
+    corpus = _load(config)
+    if corpus.sha256 != sha256:
+        raise UserError(
+            f"{config.data or 'the generated stories'}: not the same stories for all processes"
+        )
+    trainer = _trainer(config, corpus, build_vocabulary(corpus.all_stories()))
+    tensors = trainer.tensors()
+    team.copy(tensors.values())
+    trainer.restore(progress, tensors)
+    trainer.team = team
+    with _tiny_is_zero():
+        for _ in trainer.run():
+            if _any_stops(team, stop):
+                break
+    return trainer.ended
+
+
+def _any_stops(team: Team | None, stop: Callable[[], bool]) -> bool:
+    """Whether training is to stop here; all processes of a team stop after the same step."""
+    return stop() if team is None else team.any(stop())
+
+
+def _trainer(config: RunConfig, corpus: Corpus, vocabulary: Vocabulary) -> Trainer:
+    recipe = config.settings.recipe
+    words = longest_sentence(corpus.all_stories())
+    max_sentences = corpus.max_sentences(recipe.max_sentences)
+    train, valid = (
+        encode(corpus.split(split), vocabulary, words, max_sentences)
+        for split in ("train", "valid")  # the test questions are for the end
+    )
+    model = config.settings.config(vocabulary_size=len(vocabulary), max_words=words)
+    torch.set_num_threads(config.threads)
+    device = _find_device(device_here(config.device))
+    return Trainer(model, recipe, train=train, valid=valid, seed=config.seed, device=device)
 
 
 def train(

@@ -1,7 +1,6 @@
 """The training loop: the paper's protocol, yielding events and never printing."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
@@ -16,6 +15,7 @@ from tpr_rnn.data.batches import (
     count_stories,
     epoch_order,
     make_batch,
+    make_part,
     story_batches,
     task_shares,
 )
@@ -23,6 +23,7 @@ from tpr_rnn.data.encoding import Encoded
 from tpr_rnn.evaluation.scoring import Scores, score
 from tpr_rnn.models.model import ModelConfig
 from tpr_rnn.models.registry import make_model
+from tpr_rnn.team import Team
 from tpr_rnn.training.attempts import AttemptPolicy, StartAnew, Stop
 from tpr_rnn.training.events import (
     Evaluated,
@@ -34,7 +35,7 @@ from tpr_rnn.training.events import (
 )
 from tpr_rnn.training.optimizers import OPTIMIZERS
 from tpr_rnn.training.progress import Progress
-from tpr_rnn.training.random_names import RandomNames
+from tpr_rnn.training.random_names import NO_ANSWER, RandomNames
 from tpr_rnn.training.recipe import Recipe
 from tpr_rnn.training.schedule import Schedule
 
@@ -54,10 +55,13 @@ class Trainer:
         valid: Encoded,
         seed: int,
         device: torch.device | None = None,
+        team: Team | None = None,
     ) -> None:
         self.config, self.recipe, self.seed = config, recipe, seed
         self.train, self.valid = train, valid
         self.device = device or torch.device("cpu")
+        self.team = team
+        """Other processes that train the same model; each has its share of every batch."""
         self.steps_per_epoch = (
             math.ceil(len(train) / recipe.batch_size)
             if recipe.batch_stories is None
@@ -157,17 +161,40 @@ class Trainer:
         with _forked_rng(self.device):
             _seed(self.device, self.seed + now.step * SEED_STRIDE)
             with self._names(batch) as told:
-                loss, logits = self.model.loss(told)
-                value = float(loss.detach())
-                if not math.isfinite(value):
-                    return self._diverged(value)
-                (loss * len(batch.answer) if self.recipe.sum_loss else loss).backward()
+                value, logits = self._find_gradient(told)
+        if not math.isfinite(value):
+            return self._diverged(value)
         if self.recipe.error_weighted_share and told is batch:  # random names are no measure
             self._count_mistakes(batch, logits)
         self._change_parameters()
         now.step += 1
         now.loss_sum += value
         return Stepped(now.step, value)
+
+    def _find_gradient(self, batch: Batch) -> tuple[float, Float[Tensor, "n v"] | None]:
+        """The gradient of a batch, in the optimizer's buffer; the loss, and the logits."""
+        if self.team is not None:
+            return self._find_gradient_together(self.team, batch)
+        loss, logits = self.model.loss(batch)
+        value = float(loss.detach())
+        if math.isfinite(value):
+            (loss * len(batch.answer) if self.recipe.sum_loss else loss).backward()
+        return value, logits
+
+    def _find_gradient_together(
+        self, team: Team, batch: Batch
+    ) -> tuple[float, Float[Tensor, "n v"] | None]:
+        """The same from a part of the batch, of which the other processes have the rest."""
+        logits = None
+        counted = int((batch.answer != NO_ANSWER).sum())
+        sums = self.optimizer.gradient.new_tensor([0.0, counted, len(batch.answer)])
+        if counted:
+            loss, logits = self.model.loss(batch)
+            (loss * counted).backward()
+            sums[0] = loss.detach() * counted
+        team.add_up(self.optimizer.gradient, sums)
+        self.optimizer.gradient.mul_((sums[2] if self.recipe.sum_loss else 1) / sums[1])
+        return float(sums[0] / sums[1]), logits
 
     @property
     def _regularizes(self) -> bool:
@@ -212,23 +239,37 @@ class Trainer:
         recipe = self.recipe
         share = recipe.random_name_share * min(1.0, self.learning_rate / recipe.learning_rate)
         if self._random_names and self._regularizes and torch.rand(()) < share:
-            return self._random_names.met(batch)
+            answers = self.train.answer[self._chosen_questions()]
+            return self._random_names.met(batch, torch.from_numpy(answers))
         return nullcontext(batch)
 
-    def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"]) -> None:
-        now = self.progress
-        right = logits.argmax(dim=1) == batch.answer
-        for counts, tasks in ((now.train_asked, batch.task), (now.train_wrong, batch.task[~right])):
-            for number, count in Counter(tasks.tolist()).items():
-                task = self.train.task_names[number]
-                counts[task] = counts.get(task, 0) + count
+    def _count_mistakes(self, batch: Batch, logits: Float[Tensor, "n v"] | None) -> None:
+        now, names = self.progress, self.train.task_names
+        found = torch.zeros(2, len(names))
+        if logits is not None:
+            wrong = logits.argmax(dim=1) != batch.answer
+            for counts, tasks in zip(found, (batch.task, batch.task[wrong]), strict=True):
+                counts += torch.bincount(tasks.cpu(), minlength=len(names))
+        if self.team is not None:
+            self.team.add_up(found)
+        for counts, all_counts in zip(found, (now.train_asked, now.train_wrong), strict=True):
+            for task, count in zip(names, map(int, counts.tolist()), strict=True):
+                if count:
+                    all_counts[task] = all_counts.get(task, 0) + count
 
-    def _batch(self) -> Batch:
+    def _chosen_questions(self) -> Int[np.ndarray, " n"]:
+        """The questions of the next batch."""
         epoch, position = divmod(self.progress.step, self.steps_per_epoch)
         if self._chosen is None or self._chosen[0] != epoch:
             self._chosen = (epoch, self._batches_of(epoch))
-        chosen = self._chosen[1][position]
-        return make_batch(self.train, chosen, self.model.story_groups()).to(self.device)
+        return self._chosen[1][position]
+
+    def _batch(self) -> Batch:
+        """The next batch; of several processes, the part of this one."""
+        chosen, groups, team = self._chosen_questions(), self.model.story_groups(), self.team
+        if team is None:
+            return make_batch(self.train, chosen, groups).to(self.device)
+        return make_part(self.train, chosen, groups, team.rank, team.size).to(self.device)
 
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
         """The questions of each batch of an epoch."""
@@ -252,7 +293,9 @@ class Trainer:
     def _evaluate(self) -> Iterator[Event]:
         """Score the model; the state is brought up to date before the first event."""
         now = self.progress
-        valid = score(self.model, self.valid, self.device)
+        if self.team is not None:  # what the others have differs by rounding, if at all
+            self.team.copy(self.model.state_dict().values())
+        valid = score(self.model, self.valid, self.device, self.team)
         best = self.policy.is_best(now, valid)
         epoch = now.step // self.steps_per_epoch
         train_loss = now.loss_sum / (now.step - now.last_evaluation)
