@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: reports demo explore test test-slow test-browser test-ray test-slurm torture mutants check clean
+.PHONY: docs reports demo explore test test-slow test-browser test-ray test-slurm torture mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -31,7 +31,7 @@ test-browser: $(INSTALLED)
 	$(HAS_CHROMIUM) || { timeout 120 apt-get update -qq && \
 	  timeout 300 apt-get install --yes --no-install-recommends chromium chromium-driver fonts-dejavu-core; } || \
 	  echo "A Chromium can't be installed here; the tests of the explorer's page are skipped."
-	$(BIN)/python -m pytest -rs tests/explorer/test_browser.py tests/explorer/test_browser_memory.py
+	$(BIN)/python -m pytest -rs tests/explorer/test_browser*.py tests/explorer/test_accessibility.py
 
 # Sweeps on Ray clusters of this machine, with lost nodes; installs Ray.
 test-ray: $(INSTALLED)
@@ -58,6 +58,12 @@ SAMPLE ?= 150
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
+# The documentation, in site/. It runs the tutorials; a broken link or a warning is an error.
+docs: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . site
+	@echo "Open site/index.html"
+
 # The reports of all records, anew.
 reports: $(INSTALLED)
 	for file in results/records/*.jsonl; do \
@@ -76,4 +82,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -25,23 +25,32 @@ MOST_BYTES = 5_000_000
 CARD = """\
 # The bundled model
 
-A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k), the best of its
-run by validation error. `python -m benchmarks.release_model RUN` put it here; `result.json` is its
-record.
+A TPR-RNN with {parameters:,} parameters, one for all 20 bAbI tasks (English, 10k) and for wide
+stories ([docs/wide.md](../../../docs/wide.md)), the best of its run by validation error. `python -m
+benchmarks.release_model RUN` put it here; `result.json` is its record.
 
 {trained_on}
 * **How**: seed {seed}, batches of {batch}, learning rate {rate:g}, {steps:,} steps in {time}
   of one core.
-* **Errors**: {test:.2f} % on the official test files (mean over tasks), {valid:.2f} % on
-  validation. {trust} With names that are new to a task (swapped names, twelve tasks)
+* **Official tasks**: {test:.2f} % wrong on the official test files (mean over tasks), {valid:.2f} %
+  on validation. {trust} With names that are new to a task (swapped names, twelve tasks)
   {swapped:.2f} % instead of {plain:.2f} %.
-* **What it cannot do**: it knows only the words of the bAbI stories, and sentences of up to {words}
-  words; it reads the last 130 sentences of a story; it answers with one word (or one list) even
-  where the story holds no answer. It is a model of a way to reason, not of English.
+* **Wide questions**: {wide:.2f} % wrong (mean over kinds, below). Of the questions that nothing
+  told answers {found:.2f} % get `unknown`, of all others {wrongly:.2f} %.
+* **How sure it is** differs from how often it is right by {calibration:.2f} points on validation
+  (expected calibration error), by {wide_calibration:.2f} on wide questions.
+* **What it cannot do**: it knows the words of its stories, and in a story twenty new names, things
+  and places each; sentences of up to {words} words, in bAbI's English; it reads the last
+  {sentences} sentences of a story; it answers with one word, or a list of apple, football and milk.
+  [docs/where-it-breaks.md](../../../docs/where-it-breaks.md) has more.
 
 | task | valid error % | test error % |
 |---|---|---|
 {rows}
+
+| kind of wide question | error % |
+|---|---|
+{kinds}
 """
 
 
@@ -63,9 +72,12 @@ def release(run: Path, place: Path) -> None:
 
 def card(record: RunRecord) -> str:
     """The model card, from the record of the run."""
-    valid, test, swapped = record.valid, record.test, record.swapped_names
+    valid, test, swapped = record.valid.per_task, record.test, record.swapped_names
+    wide, calibration = record.wide, record.calibration
     if test is None or swapped is None:
         raise UserError("the test questions of the run are not scored; the card needs them")
+    if wide is None or calibration is None:
+        raise UserError("the wide questions are not scored (evaluate --wide); the card needs them")
     failed = [task for task, each in test.per_task.items() if each.error > FAILED_ABOVE]
     substituted = [f"Task {task}: {said}." for task, said in record.substituted.items()]
     trained_on = (
@@ -73,7 +85,7 @@ def card(record: RunRecord) -> str:
         f"(checksum {record.data_sha256[:16]}). {' '.join(substituted)}"
     )
     rows = [
-        f"| {task} {TASK_TITLES[task]} | {valid.per_task[task].error:.1f} | {each.error:.1f} |"
+        f"| {task} {TASK_TITLES[task]} | {valid[task].error:.1f} | {each.error:.1f} |"
         for task, each in test.per_task.items()
     ]
     trust = f"No task is above {FAILED_ABOVE:g} %."
@@ -89,12 +101,19 @@ def card(record: RunRecord) -> str:
         steps=record.steps,
         time=duration(record.cpu_seconds),
         test=test.error,
-        valid=valid.error,
+        valid=sum(valid[task].error for task in test.per_task) / len(test.per_task),
         trust=trust,
         swapped=swapped.swapped_error,
         plain=swapped.plain_error,
+        wide=wide.error,
+        found=wide.unknown_found,
+        wrongly=wide.unknown_wrongly,
+        calibration=calibration.error,
+        wide_calibration=wide.calibration_error,
+        sentences=settings.recipe["max_sentences"],
         words=settings.model["max_words"],
         rows="\n".join(rows),
+        kinds="\n".join(f"| {kind} | {each.error:.1f} |" for kind, each in wide.per_kind.items()),
     )
 
 

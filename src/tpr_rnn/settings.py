@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tpr_rnn.errors import UserError
 
+_LIBRARIES = {*sys.stdlib_module_names, "msgspec"}
+
 
 def meanings(kind: type) -> dict[str, str]:
     """What each field of a dataclass means: the docstring that follows it in the source."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__[:-1]):
-        if base.__module__ in sys.stdlib_module_names:  # ABC has no settings
+        if base.__module__.partition(".")[0] in _LIBRARIES:  # ABC and Struct have no settings
             continue
         [definition] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         assert isinstance(definition, ast.ClassDef)

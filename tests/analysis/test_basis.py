@@ -42,6 +42,14 @@ def test_a_support_that_the_answer_does_without_is_unused() -> None:
     assert basis_of(STORY, supports=[2]).unused == ()
 
 
+def test_what_the_question_names_is_told_of_or_said_to_be_unused() -> None:
+    walk = follow(handmade_reader(), STORY, "Mary is the garden kitchen?").walk
+    assert walk.telling == ((0, 2), (1,), (0, 3))
+    found = basis_of(STORY, "Where is Mary the garden?")
+    assert found.sentences == (2,)
+    assert found.unused == (1,)  # the only one that tells of the garden
+
+
 def test_supports_before_what_is_read_count_for_nothing() -> None:
     reader = handmade_reader()
     short = type(reader)(reader.model, reader.vocabulary, max_sentences=2)

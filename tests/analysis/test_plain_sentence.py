@@ -16,7 +16,11 @@ SAID = [
     (["Mary is not in the park .", "Mary is in the office ."],
      "Mary is not in the park (1); Mary is in the office (2)"),
     (["The box fits inside the chest.", "The chest fits inside the crate."],
-     "The box fits inside the chest (1); The chest fits inside the crate (2)"),
+     "The box fits inside the chest (1); the chest fits inside the crate (2)"),
+    (["Winona is a wolf.", "Wolves are afraid of mice."],
+     "Winona is a wolf (1); wolves are afraid of mice (2)"),
+    (["John went home.", "After that Mary left.", "Mary took the milk."],
+     "John went home (1); after that Mary left (2); Mary took the milk (3)"),
     (["Mary left.", "Mary left."], "Mary left (1) and left (2)"),
     (["."], ". (1)"),
     ([], ""),
@@ -29,6 +33,15 @@ def test_neighbours_share_their_beginning(sentences, together) -> None:
     assert said_together(numbered) == together
 
 
-def test_what_is_said_together_is_in_the_order_of_the_story() -> None:
-    told = [("Mary went to the office.", 10), ("Mary took the milk.", 7)]
-    assert said_together(told) == "Mary took the milk (7) and went to the office (10)"
+def test_what_happened_is_told_in_the_order_of_the_story() -> None:
+    told = [("Mary went to the office.", 10), ("John left.", 8), ("Mary took the milk.", 7)]
+    assert said_together(told) == (
+        "Mary took the milk (7); John left (8); Mary went to the office (10)"
+    )
+    told = [("Then she left the kitchen.", 2), ("Mary is in the kitchen.", 1)]
+    assert said_together(told) == "Mary is in the kitchen (1); then she left the kitchen (2)"
+
+
+def test_what_is_so_is_told_in_the_order_in_which_it_is_found() -> None:
+    told = [("Lily is a lion.", 8), ("Julius is green.", 4), ("Julius is a lion.", 2)]
+    assert said_together(told) == "Lily is a lion (8); Julius is a lion (2) and green (4)"

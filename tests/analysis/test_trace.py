@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
-from analysis.handmade import ENTITIES, handmade_reader
-from tpr_rnn.analysis.naming import MAJORITY
+from analysis.handmade import ENTITIES, GAIN, handmade_reader
+from tpr_rnn.analysis.naming import MAJORITY, group_by_direction
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
@@ -76,17 +76,34 @@ def test_every_number_is_that_of_the_step_by_step_memory(operations, time, unit)
         check_numbers(reader, story, found)
 
 
+def directions_of(said, found) -> list[tuple[int, torch.Tensor]]:
+    """Each direction that entities are told in: its node, and its middle."""
+    places = [(t, part) for t in range(len(found.sentences)) for part in ("e1", "e2")]
+    if not places:
+        return []
+    labels = group_by_direction(torch.stack([said[part][t] for t, part in places]))
+    found_in = {place: node for node, group in enumerate(found.nodes) for place in group.members}
+    directions = []
+    for label in dict.fromkeys(labels):
+        own = [place for place, other in zip(places, labels, strict=True) if other == label]
+        (node,) = {found_in[place] for place in own}
+        directions.append((node, torch.stack([said[part][t] for t, part in own]).mean(0)))
+    return directions
+
+
 def check_numbers(reader, story, found) -> None:
     model, operations = reader.model, reader.model.operations
     said = said_by(reader, story)
     whole = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
-    centres = [torch.stack([said[part][t] for t, part in g.members]).mean(0) for g in found.nodes]
+    directions = directions_of(said, found)
+    centres = [centre for _, centre in directions]
 
     def nearest(vector):
         """Node, cosine and strength of a vector, by hand."""
         cosines = [float(torch.cosine_similarity(vector, c, dim=0)) for c in centres]
-        node = max(range(len(centres)), key=lambda n: abs(cosines[n]))
-        return node, cosines[node], float(vector @ centres[node] / (centres[node] ** 2).sum())
+        best = max(range(len(centres)), key=lambda n: abs(cosines[n]))
+        strength = float(vector @ centres[best] / (centres[best] ** 2).sum())
+        return directions[best][0], cosines[best], strength
 
     def assert_like(likeness, vector) -> None:
         if vector.norm() < 1e-12:
@@ -190,7 +207,7 @@ def check_numbers(reader, story, found) -> None:
         logits = logits + alone
         best, rival = (reader.vocabulary.number(a.word) for a in found.question.answers[:2])
         assert step.margin == pytest.approx(float(alone[best] - alone[rival]))
-        assert step.answers[0].probability == pytest.approx(float(alone.softmax(0).max()))
+        assert step.answers[0].probability == pytest.approx(float(alone[1:].softmax(0).max()))
     assert found.question.margin == pytest.approx(float(logits[best] - logits[rival]))
     expected = reader.answer(story, found.question.text)
     assert [a.word for a in found.question.answers] == [a.word for a in expected]
@@ -216,6 +233,19 @@ def test_entities_have_the_names_of_their_words(reader) -> None:
     assert first.parts["e2"].name.text == "kitchen"
     assert first.parts["e2"].words.index(max(first.parts["e2"].words)) == 4
     assert sum(first.parts["e2"].words) == pytest.approx(1)
+
+
+def test_one_thing_is_one_node_in_however_many_directions_it_is_told(reader) -> None:
+    with torch.no_grad():  # where nothing but John is told of, he is e2 too, in a direction of e2
+        reader.model.update.entity_weight[1, reader.vocabulary.number("john"), -1] = GAIN
+    told = ["Mary went to the kitchen.", "John is."]
+    found = trace(reader, told, "Where is John?")
+    with torch.no_grad():
+        directions = directions_of(said_by(reader, told), found)
+    assert [node for node, _ in directions] == [0, 1, 2, 2]
+    assert names(found) == ["mary", "kitchen", "john"]
+    assert found.nodes[2].members == ((1, "e1"), (1, "e2"))
+    assert found.question.steps[0].retrieved.name == "john"
 
 
 def test_what_never_changes_has_no_name(reader) -> None:

@@ -1,17 +1,22 @@
 """The trace of a word-level model: its steps are words, and its numbers those of the model."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from tpr_rnn.analysis.explanation import explain
-from tpr_rnn.analysis.steps import follow
+from tpr_rnn.analysis.representations import analyze
+from tpr_rnn.analysis.steps import follow, texts_of_steps
 from tpr_rnn.analysis.trace import trace
+from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.data.word_stream import WordStream
 from tpr_rnn.errors import UserError
 from tpr_rnn.memory import densify
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.word_level import WordLevel, WordLevelConfig
+from tpr_rnn.report.representations import representations_page
 
 STORY = ["Mary went home.", "John left.", "Mary left home."]
 QUESTION = "Where is Mary?"
@@ -41,7 +46,10 @@ def test_every_word_of_the_story_and_of_the_question_is_a_step(reader) -> None:
     assert [step.tokens[-1] for step in found.sentences] == WORDS
     assert found.sentences[5].text == "john [left] ."
     assert found.sentences[5].tokens == ("john", "left")
+    assert [step.line for step in found.sentences] == [0] * 4 + [1] * 3 + [2] * 4 + [3] * 4
     assert len(trace(reader, STORY).sentences) == len(WORDS) - 4
+    last = replace(reader, max_sentences=1)
+    assert [step.line for step in trace(last, STORY, QUESTION).sentences] == [2] * 4 + [3] * 4
 
 
 def test_answers_are_those_of_the_model(reader) -> None:
@@ -109,6 +117,40 @@ def test_a_long_story_is_read_in_parts(reader, monkeypatch) -> None:
     torch.testing.assert_close(parts.walk.left_out, whole.walk.left_out)
     for name, shares in whole.turned.items():
         assert parts.turned[name] == [pytest.approx(each, abs=1e-6) for each in shares]
+
+
+@torch.no_grad()
+def test_texts_are_represented_as_read_by_themselves_to_their_last_words(reader) -> None:
+    said = reader.model.sentence_parts(reader.words(STORY))
+    for row, text in enumerate(STORY):
+        alone = follow(reader, [text], None)
+        for name, vectors in alone.said.items():
+            torch.testing.assert_close(said[name][row], vectors[-1])
+    asked = reader.model.question_parts(reader.words([QUESTION]))
+    for name, vectors in follow(reader, [], QUESTION).walk.parts.items():
+        torch.testing.assert_close(asked[name], vectors)
+
+
+def test_the_steps_of_sentences_are_their_beginnings(reader) -> None:
+    assert texts_of_steps(reader, ["John left.", "John sat."]) == [
+        "john",
+        "john left",
+        "john left .",
+        "john sat",
+        "john sat .",
+    ]
+
+
+def test_its_representations_are_analysed(reader, tmp_path) -> None:
+    answer = reader.answer(STORY, QUESTION)[0].word  # right, so that its explanation is judged
+    story = Story(tuple(STORY), (Question(QUESTION, answer, 3, (2,)),))
+    report = analyze(reader, {"1": [story]}, tmp_path, sample=4, seed=0)
+    assert report["unit"] == "word"
+    assert report["sentences"]["texts"] == 3
+    assert report["faithfulness"]["named"]["e1"] >= 0
+    assert set(report["faithfulness"]["explanations"]) == {"1"}
+    page = representations_page(report | {"tasks": ["1"], "data": "made up", "split": "valid"})
+    assert "those after its\nlast word" in page
 
 
 def test_what_needs_sentences_refuses_it(reader) -> None:

@@ -1,22 +1,25 @@
 """The benchmark measures what it says: the same mathematics on both sides."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
+from cli.command import run
 from tpr_rnn.bench import layer as bench_layer
 from tpr_rnn.bench import measure, systems
 from tpr_rnn.bench import run as bench_run
 from tpr_rnn.bench.cases import single_task, story_for_each_question
 from tpr_rnn.bench.measure import milliseconds, peak_bytes
-from tpr_rnn.bench.picture import draw_growth
 from tpr_rnn.bench.released import released_memory, without_sharing
+from tpr_rnn.cli import bench as cli_bench
 from tpr_rnn.memory import Associations, densify, sequential
 from tpr_rnn.models import TPRRNN
 from tpr_rnn.models.registry import ARCHITECTURES
 from tpr_rnn.nn import TPRMemory
 from tpr_rnn.training.presets import PRESETS
+from tpr_rnn.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +73,44 @@ def test_scoring_is_measured_both_ways() -> None:
     assert scoring["ratio"] == pytest.approx(ratio, rel=0.02)
 
 
-def test_growth_is_reported_for_every_length(monkeypatch, tmp_path) -> None:
+def test_growth_is_reported_for_every_length(monkeypatch) -> None:
     monkeypatch.setattr(bench_run, "LENGTHS", (100, 10_000))
     growth = bench_run._measure_growth(quick=True)
     assert growth["lengths"] == [100, 10_000]
     first, last = growth["ms_per_sentence"]
     assert growth["ratio"] == pytest.approx(last / first, rel=0.02)
     json.dumps(growth)
-    draw_growth(growth, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"growth.png"}
+
+
+GROWTH = {
+    "bench.json": ({"ms_per_sentence": [0.03, 0.01]}, {"bench.json", "growth.png"}),
+    "layer.json": ({"microseconds": [30.0, 25.0]}, {"layer.json", "layer-growth.png"}),
+    "systems.json": (None, {"systems.json"}),
+}
+
+
+@pytest.mark.parametrize("name", GROWTH)
+def test_records_and_pictures_of_each_measurement_have_names_of_their_own(
+    monkeypatch, tmp_path, name
+) -> None:
+    growth, files = GROWTH[name]
+    record = {} if growth is None else {"growth": {"lengths": [100, 10_000], **growth}}
+    for function in ("measure_all", "measure_layer_alone", "measure_systems_alone"):
+        monkeypatch.setattr(bench_run, function, lambda quick, say: record)
+    for show in ("_show", "_show_layer", "_show_systems"):
+        monkeypatch.setattr(cli_bench, show, lambda record, console: None)
+    flags = {"layer.json": ["--layer"], "systems.json": ["--systems"]}.get(name, [])
+    assert run("bench", "--out", str(tmp_path), *flags).returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == files
+
+
+def test_the_rate_of_a_system_is_measured_beyond_the_end_of_its_recipe(monkeypatch) -> None:
+    monkeypatch.setattr(systems, "WORKS", {"task-1": ["1"]})
+    monkeypatch.setattr(systems, "presets_for", lambda work: ["single"])
+    short = Recipe(epochs=1, stop_after_zero_error=1, patience=1)
+    monkeypatch.setattr(systems, "PRESETS", {"single": replace(PRESETS["single"], recipe=short)})
+    record = systems.measure_systems(quick=True, say=lambda text: None)["systems"]
+    assert record[0]["questions_per_second"] > 0
 
 
 def test_peak_memory_is_that_of_the_largest_moment() -> None:

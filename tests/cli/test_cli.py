@@ -369,6 +369,35 @@ def test_the_prompt_explains(trained, story) -> None:
     assert "  John moved to the garden (2): " in done.stdout
 
 
+def test_an_explanation_that_cannot_be_given_is_refused_before_the_answer(
+    data, tmp_path, capsys
+) -> None:
+    made = ("--task", "1", "--data", str(data), "--preset", "lstm", "--set", "epochs=1")
+    assert run("train", *made, "--out", str(tmp_path / "lstm")).returncode == 0
+    question = ("--question", "Where is Mary?")
+    for wish in (("--explain",), ("--graph", str(tmp_path / "memory.svg"))):
+        done = run("ask", str(tmp_path / "lstm"), *question, *wish)
+        assert done.returncode == 2
+        assert "only a TPR-RNN has a memory to look into" in done.stderr
+        assert done.stdout == ""
+
+
+def test_why_is_about_the_story_that_was_answered(trained, story) -> None:
+    lines = "Where is John?\nJohn went to the office.\nwhy\nundo\nundo\nundo\nundo\n"
+    done = run("ask", str(trained), "--story", str(story), input=lines)
+    assert "John moved to the garden (2)" in done.stdout
+    assert "John went to the office (3)" not in done.stdout
+    assert "There is no sentence to remove." in done.stdout
+
+
+def test_a_question_may_end_as_it_was_trained(trained, story) -> None:
+    told = ("--story", str(story))
+    done = run("ask", str(trained), *told, "--question", "Where is John ?.")
+    assert done.returncode == 0, done.stderr
+    done = run("ask", str(trained), *told, input="Where is John?.\n")
+    assert re.search(r"% ", done.stdout)
+
+
 def test_the_prompt_has_commands(trained, story) -> None:
     lines = "why\nhelp\nWhere is John?\nwhy\nwhy full\nundo\nnew\nwhy\n"
     done = run("ask", str(trained), "--story", str(story), input=lines)

@@ -47,6 +47,26 @@ def test_the_user_can_say_otherwise(model, capsys) -> None:
     assert "such as library=place" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("zoo=place", "neither story nor question has the word 'zoo'"),
+        ("went=thing", "the model knows 'went'; only new words can be chosen"),
+    ],
+)
+def test_only_of_a_new_word_one_says_what_it_is(model, capsys, word, message) -> None:
+    assert status(ask(model, "--word", word)) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_without_slots_says_so(model, capsys) -> None:
+    vocabulary = Vocabulary(["went", "to", "the", "where", "is", ".", "?"])
+    config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=9, hidden_size=4)
+    Reader(TPRRNN(config), vocabulary).save(model / "model.safetensors")
+    assert status(ask(model, "--word", "alice=name")) == 2
+    assert "this model takes no new words" in capsys.readouterr().err
+
+
 def test_the_prompt_takes_new_words_too(model, capsys, monkeypatch) -> None:
     lines = iter(["word Lantern=thing", "Bob went to the lantern.", "Where is Bob?", "quit"])
     monkeypatch.setattr("builtins.input", lambda _: next(lines))

@@ -41,6 +41,30 @@ def test_some_questions_are_answered_by_nothing_that_was_told() -> None:
         assert 0.03 < unknown / len(asked) < 0.6, task
 
 
+def test_things_are_asked_after_by_place_and_people_by_what_no_world_tells() -> None:
+    asked = [
+        question
+        for seed in range(150)
+        for question in (
+            *tell("wide-things", seed=seed).questions,
+            *tell("wide-kinds", seed=seed).questions,
+        )
+    ]
+    there = {each.answer for each in asked if each.text.startswith("Is the ")}
+    assert {"yes", "no"} <= there
+    elsewhere = [each for each in asked if each.text.startswith("Where will ")]
+    assert {each.answer for each in elsewhere} == {UNKNOWN}
+
+
+def test_animals_may_walk_about() -> None:
+    def walk_and_are_something(seed: int) -> bool:
+        told = tell("wide-mixed", seed=seed).sentences
+        animals = {text.split()[0] for text in told if " is a " in text}
+        return any(text.split()[0] in animals and " to the " in text for text in told)
+
+    assert any(map(walk_and_are_something, range(150)))
+
+
 def test_long_stories_are_long_and_can_be_longer() -> None:
     lengths = [len(tell("wide-long", seed=seed).sentences) for seed in range(12)]
     assert min(lengths) >= 40

@@ -146,6 +146,10 @@ class Reading:
         place = (self.where.get(holder) if holder else self.put.get(thing)) or ("",)
         return place[1] if place[0] == "at" else UNKNOWN if not place[0] else None
 
+    def is_thing_in(self, thing: str, place: str) -> str | None:
+        where = self.where_is_thing(thing)
+        return where if where in (None, UNKNOWN) else "yes" if where == place else "no"
+
     def where_was(self, what: str, place: str) -> str | None:
         dated = self.dated.get(what)
         visited = [dated[time] for time in sorted(dated)] if dated else self.visited.get(what, [])
@@ -232,7 +236,8 @@ class Reading:
         return any(each == big or self.reaches(each, big) for each in self.bigger.get(small, ()))
 
     def will_go(self, who: str) -> str:
-        return MOTIVES[self.qualities[who]][0] if who in self.qualities else UNKNOWN
+        feeling = self.qualities.get(who)
+        return MOTIVES[feeling][0] if feeling in MOTIVES else UNKNOWN
 
     def why(self, who: str, what: str) -> str:
         feeling = self.qualities.get(who, UNKNOWN)
@@ -264,6 +269,7 @@ QUESTIONS = (
     (rf"where is {WORD}", Reading.where_is),
     (rf"where was (?:the )?{WORD} before the {WORD}", Reading.where_was),
     (rf"is {WORD} in the {WORD}", Reading.is_in),
+    (rf"is the {WORD} in the {WORD}", Reading.is_thing_in),
     (rf"how many objects is {WORD} carrying", Reading.how_many),
     (rf"what is {WORD} carrying", Reading.carries),
     (

@@ -12,7 +12,7 @@ def examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
 
 
-PAGES = {"README.md": 3, "docs/layer.md": 2, "docs/memory.md": 2}
+PAGES = {"README.md": 3, "docs/layer.md": 3, "docs/memory.md": 2}
 """How many there are in each."""
 EXAMPLES = {
     f"{page} {number}": text

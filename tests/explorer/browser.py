@@ -5,7 +5,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -70,10 +70,10 @@ def chromium(width: int, height: int, *, dark: bool = False) -> Iterator[Browser
 
 
 @contextlib.contextmanager
-def served(reader: Reader, name: str) -> Iterator[str]:
+def served(reader: Reader, name: str, beside: Mapping[str, Reader] | None = None) -> Iterator[str]:
     """An explorer in a thread; its address."""
     listening = listen("127.0.0.1", 0)
-    app = create_app(Service(reader, name))
+    app = create_app(Service(reader, name, beside or {}))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

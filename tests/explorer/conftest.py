@@ -7,14 +7,25 @@ import pytest
 from analysis.handmade import task_1_reader
 from explorer.browser import chromium, served
 from explorer.page import Page
+from tpr_rnn.explorer import gallery
 
 WIDE = (1280, 900)
+STORY = ("Mary went to the kitchen.", "John went to the garden.", "Mary went to the office.")
+GALLERY = (
+    gallery.Shown("Mary moves", "The last room counts.", STORY, "Where is Mary?", "office", (3,)),
+    gallery.Shown("Wrong", "The model is wrong.", STORY, "Where is John?", "kitchen", (2,)),
+    gallery.Shown("Unknown", "It cannot read.", ("Marie flew.",), "Where is Marie?", "sky", (1,)),
+    gallery.Shown("Mary before", "What was.", STORY, "Where was Mary?", "kitchen", (1,)),
+)
+"""Two that the handmade model answers right, and two that it does not."""
 
 
 @pytest.fixture(scope="module")
 def address():
-    with served(replace(task_1_reader(), max_sentences=70), "handmade") as address:
-        yield address
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gallery, "GALLERY", GALLERY)
+        with served(replace(task_1_reader(), max_sentences=70), "handmade") as address:
+            yield address
 
 
 @pytest.fixture(scope="module")

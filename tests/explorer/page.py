@@ -68,7 +68,7 @@ class Page:
 
     def said(self) -> dict[str, str]:
         """What stands behind the # of the address."""
-        behind = parse_qs(urlsplit(self.browser.current_url).fragment)
+        behind = parse_qs(urlsplit(self.browser.current_url).fragment, keep_blank_values=True)
         return {name: value for name, (value,) in behind.items()}
 
     def paste(self, text: str) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -156,6 +157,21 @@ def test_without_a_run_it_uses_the_bundled_model(run, monkeypatch, tmp_path, cap
     (service,) = served
     assert service.name == "the bundled model"
     assert service.reader.vocabulary == task_1_reader().vocabulary
+
+
+def test_other_runs_are_beside_it_each_with_a_name_of_its_own(run, monkeypatch, capsys) -> None:
+    served = []
+    monkeypatch.setattr(server, "serve", lambda service, *_, **__: served.append(service))
+    other = run.parent / "other"
+    shutil.copytree(run, other, dirs_exist_ok=True)
+    assert explore(run, "--beside", other) == 0
+    (service,) = served
+    assert list(service.beside) == ["the bundled model", "other"]
+    assert explore(run, "--beside", run) == 2
+    assert "two runs are called 'handmade'" in capsys.readouterr().err
+    monkeypatch.setattr(pretrained, "DIRECTORY", other / "nothing")
+    assert explore(run) == 0
+    assert not served[-1].beside
 
 
 def test_a_missing_library_is_named_with_the_way_to_install_it(run, monkeypatch, capsys) -> None:

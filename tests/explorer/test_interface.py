@@ -15,13 +15,13 @@ from tpr_rnn import trace
 from tpr_rnn.data import simulator
 from tpr_rnn.explorer import limits
 from tpr_rnn.explorer.app import REFUSALS, create_app
-from tpr_rnn.explorer.messages import TraceResponse
+from tpr_rnn.explorer.messages import QuestionsRequest, TraceResponse
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import LOCAL
 from tpr_rnn.explorer.service import Service
 from tpr_rnn.memory import SPECS
 
-API = ("model", "operations", "answer", "trace", "story", "parse", "check", "questions")
+API = ("model", "operations", "gallery", "answer", "trace", "story", "parse", "check", "questions")
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
 
 
@@ -69,6 +69,25 @@ def test_a_trace_is_that_of_the_library_with_names_and_reasons(client, service) 
     assert first["name"] == "office"
     assert first["found"] == "From mary the memory leads to office."
     assert first["sources"] == [{"sentence": 2, "share": pytest.approx(1)}]
+
+
+def test_another_model_beside_can_be_asked_and_one_that_is_not_there_is_named() -> None:
+    other = task_1_reader().with_operations(["write"])
+    client = TestClient(create_app(Service(task_1_reader(), "handmade", {"plain": other})))
+    (beside,) = client.get("/api/model").json()["beside"]
+    assert beside == {"name": "plain", "operations": ["write"]}
+    asking = {"story": STORY, "question": "Where was Mary?"}
+    assert client.post("/api/trace", json=asking).json()["trace"]["operations"] != ["write"]
+    found = client.post("/api/trace", json={**asking, "model": "plain"}).json()
+    assert found["trace"]["operations"] == ["write"]
+    expected = other.answer(STORY, "Where was Mary?")[0].word
+    assert found["trace"]["question"]["answers"][0]["word"] == expected
+    assert (
+        client.post("/api/answer", json={**asking, "model": "plain"}).json()["answer"] == expected
+    )
+    refused = client.post("/api/answer", json={**asking, "model": "none"})
+    assert refused.status_code == 400
+    assert "no model 'none' here; beside this one: 'plain'" in refused.json()["error"]
 
 
 def test_a_story_alone_can_be_traced(client) -> None:
@@ -379,7 +398,7 @@ def test_the_model_is_described_before_anybody_asks(monkeypatch) -> None:
     service = Service(task_1_reader(), "handmade")
     monkeypatch.setattr("tpr_rnn.explorer.questions.tell", None)
     assert TestClient(create_app(service)).get("/api/model").json()["name"] == "handmade"
-    assert service.suggest(STORY) == ["Where is John?", "Where is Mary?"]
+    assert service.suggest(QuestionsRequest(story=STORY)) == ["Where is John?", "Where is Mary?"]
 
 
 def test_an_ablated_reader_leaves_the_model_alone() -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from memory.random_stories import SUBSETS
-from tpr_rnn.memory import Associations, DenseMemory, Parts, bounded, drawn_together, sequential
+from tpr_rnn.memory import Associations, DenseMemory, Parts, bounded, sequential
 
 
 def hard_sentences(count: int, seed: int) -> Parts:
@@ -53,10 +53,19 @@ def test_relations_that_are_near_enough_stay_as_they_are() -> None:
     r1, r2, r3 = torch.eye(3).double().view(3, 1, 1, 3)
     exact = Parts(e1, e2, r1, r2, r3)
     for operations in (("write",), ("write", "move"), ("write", "move", "backlink")):
-        found = drawn_together(exact, operations)
-        torch.testing.assert_close(found.r2, r2)
-    swapping = Parts(e1, e2, 0 * r1, 2**0.5 * r2, 0 * r3)
-    torch.testing.assert_close(drawn_together(swapping, ("write", "swap")).r2, swapping.r2)
+        torch.testing.assert_close(bounded(exact, operations).r2, r2)
+
+
+def test_a_full_swap_is_within_the_bounds() -> None:
+    e1, e2 = torch.eye(3)[:2].double().view(2, 1, 1, 3)
+    r1, r2, r3 = torch.eye(3).double().view(3, 1, 1, 3)
+    before = DenseMemory(torch.randn(1, 3, 3, 3).double())
+    said = bounded(Parts(e1, e2, 0 * r1, r1 - r2, 0 * r3), ("write", "backlink", "swap"))
+    sentence = Associations.of(**said._asdict())
+    _, after = sequential(sentence, operations=("write", "backlink", "swap"), state=before)
+    expected = before.tensor.clone()
+    expected[:, 0, [0, 1]] = before.tensor[:, 0, [1, 0]]
+    torch.testing.assert_close(after.tensor, expected)
 
 
 @pytest.mark.parametrize("operations", SUBSETS, ids="+".join)

@@ -48,6 +48,12 @@ def test_what_was_told_first_says_what_a_word_is(reader: Reader) -> None:
     assert kinds_of(reader, STORY[0], "Where is the library?")["library"] == "place"
 
 
+def test_a_place_that_no_known_sentence_has_says_nothing_of_a_word(reader: Reader) -> None:
+    assert kinds_of(reader, STORY[1], "Who ate the lantern?")["lantern"] == "thing"
+    with pytest.raises(UserError, match=r"never seen the words 'who'.* 'ate'"):
+        reader.answer(STORY[1:2], "Who ate the lantern?")
+
+
 def test_somebody_can_say_what_a_word_is(reader: Reader) -> None:
     assert kinds_of(reader, *STORY, library="thing")["library"] == "thing"
     with pytest.raises(UserError, match="'library' can be a name, thing, place, not 'verb'"):
@@ -114,6 +120,16 @@ def test_what_the_story_never_mentions_is_named(reader: Reader) -> None:
 def test_doubt_is_kept_with_the_model(reader: Reader, tmp_path: Path) -> None:
     replace(reader, temperature=3.0).save(tmp_path / "model.safetensors")
     doubting = Reader.load(tmp_path)
-    logits = torch.tensor([0.0, 3.0, 6.0])
-    assert torch.equal(doubting.probabilities(logits), (logits / 3).softmax(dim=0))
-    assert torch.equal(reader.probabilities(logits), logits.softmax(dim=0))
+    logits = torch.tensor([9.0, 3.0, 6.0])  # the first one is the padding, which is no word
+    torch.testing.assert_close(doubting.probabilities(logits)[1:], (logits[1:] / 3).softmax(dim=0))
+    torch.testing.assert_close(reader.probabilities(logits)[1:], logits[1:].softmax(dim=0))
+    assert reader.probabilities(logits)[0] == 0
+
+
+def test_being_told_what_a_word_is_must_change_something(reader: Reader) -> None:
+    reader.check_kinds({"alice": "name"})
+    reader.check_kinds({})
+    with pytest.raises(UserError, match="the model knows 'went'"):
+        reader.check_kinds({"went": "thing"})
+    with pytest.raises(UserError, match="takes no new words"):
+        load_pretrained().check_kinds({"library": "place"})

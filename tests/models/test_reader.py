@@ -20,10 +20,20 @@ def reader() -> Reader:
 
 def test_answers_are_probabilities_best_first(reader) -> None:
     answers = reader.answer(["Mary went home."], "Where is Mary?", top=99)
-    assert len(answers) == len(reader.vocabulary)
+    assert len(answers) == len(reader.vocabulary) - 1  # all but the padding
     assert sum(answer.probability for answer in answers) == pytest.approx(1, abs=1e-5)
     assert answers == sorted(answers, key=lambda answer: -answer.probability)
     assert reader.answer(["Mary went home."], "Where is Mary?", top=2) == answers[:2]
+
+
+def test_the_padding_is_never_an_answer(reader) -> None:
+    with torch.no_grad():
+        reader.model.output.zero_()
+        reader.model.output[:, 0] = 9.0
+        reader.model.norm.shift.fill_(1.0)
+    answers = reader.answer(["Mary went home."], "Where is Mary?", top=99)
+    assert "<pad>" not in [answer.word for answer in answers]
+    assert answers[0].probability == pytest.approx(1 / len(answers))
 
 
 def test_a_missing_mark_at_the_end_does_not_matter(reader) -> None:

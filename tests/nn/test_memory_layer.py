@@ -1,5 +1,7 @@
 """The layer against the step-by-step memory in float64: outputs, state, every gradient."""
 
+import inspect
+
 import pytest
 import torch
 from torch import Tensor
@@ -152,10 +154,12 @@ def test_an_output_may_be_of_another_size() -> None:
     assert y.shape == (2, 3, 7)
 
 
-@pytest.mark.parametrize("name", ["input_size", "entity_size", "relation_size", "heads", "hops"])
+@pytest.mark.parametrize(
+    "name", ["input_size", "entity_size", "relation_size", "heads", "hops", "output_size"]
+)
 def test_sizes_must_be_at_least_one(name) -> None:
     sizes = {"input_size": 4} | {name: 0}
-    with pytest.raises(ValueError, match=f"{name} must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of 1 or more, not 0"):
         TPRMemory(**sizes)
 
 
@@ -164,6 +168,7 @@ def test_sizes_must_be_at_least_one(name) -> None:
     [
         ({"x": torch.zeros(2, 3, 5).double()}, r"x is \(stories, steps, 4\)"),
         ({"state": MemoryState(torch.zeros(1, 2, 5, 3, 5).double())}, "the state is of shape"),
+        ({"state": MemoryState(torch.zeros(2, 2, 5, 3, 5, device="meta"))}, "the state is on meta"),
         ({"lengths": torch.tensor([3])}, "`lengths` is"),
         ({"write_mask": torch.ones(2, 4, dtype=torch.bool)}, "write_mask is a truth value"),
         ({"read_mask": torch.ones(2, 3)}, "read_mask is a truth value"),
@@ -174,6 +179,65 @@ def test_what_does_not_go_together_is_refused(arguments, message) -> None:
     given = dict.fromkeys(names) | {"x": torch.zeros(2, 3, 4).double()} | arguments
     with pytest.raises(ValueError, match=message):  # the shape checks of the tests come before it
         make_layer()._check(*given.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"x": [[0.0]]}, "x is a tensor, not a list; sequences of several lengths are padded"),
+        ({"state": (torch.zeros(1), torch.zeros(1))}, "MemoryState, .*, not a tuple"),
+        ({"lengths": [3, 2]}, "whole numbers .*, not a list"),
+        ({"lengths": torch.tensor([3.0, 2.5])}, "whole numbers .*, not torch.float32"),
+        ({"lengths": torch.tensor([True, False])}, "whole numbers .*, not torch.bool"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused(arguments, message) -> None:
+    given = {"x": torch.zeros(2, 3, 4).double(), "state": None, "lengths": None} | arguments
+    check = inspect.unwrap(TPRMemory._check)  # without the shape checks of the tests
+    with pytest.raises(TypeError, match=message):
+        check(make_layer(), *given.values())
+
+
+def test_what_stands_behind_an_end_does_not_matter() -> None:
+    layer, x, lengths = make_layer(), make_input(2, 5), torch.tensor([5, 2])
+    broken = x.detach().clone()
+    broken[1, 2:] = torch.nan
+    broken.requires_grad_()
+    pairs = []
+    for given in (x, broken):
+        y, state = layer(given, lengths=lengths)
+        total = y.sum() + state.tensor.sum()
+        pairs.append([y, state.tensor, *torch.autograd.grad(total, [given, *layer.parameters()])])
+    for one, other in zip(*pairs, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_stories_of_no_steps_and_no_stories_have_gradients_and_attention(batch) -> None:
+    layer = make_layer()
+    for time in (0, 2):
+        x = make_input(batch, time)
+        y, state = layer(x)
+        (y.sum() + state.tensor.sum()).backward()
+        assert x.grad.shape == (batch, time, 4)
+        assert layer.attention(x.detach()).weights.shape == (batch, 2, 2, time, time, 2)
+
+
+def test_the_input_may_lie_in_memory_as_it_likes() -> None:
+    layer, x = make_layer(), make_input(2, 5)
+    turned = x.detach().permute(2, 0, 1).contiguous().permute(1, 2, 0)
+    assert not turned.is_contiguous()
+    torch.testing.assert_close(layer(turned)[0], layer(x)[0])
+    one = x[:1, :1].expand(2, 5, 4)
+    torch.testing.assert_close(layer(one)[0], layer(one.contiguous())[0])
+
+
+def test_parameters_are_drawn_anew() -> None:
+    layer = make_layer().to("meta").to_empty(device="cpu")
+    layer.reset_parameters()
+    assert layer.scale.tolist() == [1, 1]
+    assert layer.shift.tolist() == [0, 0]
+    assert torch.isfinite(layer(make_input(1, 3))[0]).all()
 
 
 def test_lengths_beyond_the_steps_are_refused() -> None:

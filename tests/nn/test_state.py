@@ -34,6 +34,9 @@ def test_stories_are_chosen(state) -> None:
     for which, rows in ((1, [1]), (-1, [4]), (slice(1, 3), [1, 2]), ([4, 0], [4, 0])):
         assert torch.equal(state[which].tensor, state.tensor[rows])
     assert torch.equal(state[torch.tensor([2, 2])].tensor, state.tensor[[2, 2]])
+    assert torch.equal(state[state.tensor[:, 0, 0, 0, 0] < 9].tensor, state.tensor)
+    assert torch.equal(state[torch.tensor(3)].tensor, state.tensor[[3]])
+    assert [len(one) for one in state] == [1] * 5
 
 
 def test_the_layer_does_not_change_the_state_that_it_is_given() -> None:

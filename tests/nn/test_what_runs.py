@@ -2,10 +2,10 @@
 
 import copy
 import io
-import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -99,7 +99,7 @@ def test_autocast_gives_half_precision_and_keeps_the_state_in_single(layer) -> N
 def test_a_layer_of_bfloat16_keeps_the_state_in_single(layer) -> None:
     layer, x = layer.bfloat16(), make_input(2, 5).detach().bfloat16()
     y, state = layer(x)
-    _, again = layer(x, state)
+    _, again = layer(x, state.to(torch.bfloat16))
     assert (y.dtype, again.tensor.dtype) == (torch.bfloat16, torch.float32)
     y.sum().backward()
     assert all(parameter.grad.dtype == torch.bfloat16 for parameter in layer.parameters())
@@ -183,43 +183,46 @@ for batch, time in ((3, 9), (5, 4), (2, 90)):
     compare(loaded, batch, time, gradients=False)
 """
 PARALLEL = """
-import tempfile
 from torch import distributed
-with tempfile.NamedTemporaryFile() as file:
-    distributed.init_process_group("gloo", init_method=f"file://{file.name}", rank=0, world_size=1)
-    wrapped = torch.nn.parallel.DistributedDataParallel(layer)
-    x, state, _ = inputs(3, 9)
-    y, after = wrapped(x, state)
-    (y.sum() + after.tensor.sum()).backward()
-    found = [parameter.grad.clone() for parameter in layer.parameters()]
-    y, after = layer(x, state)
-    expected = torch.autograd.grad(y.sum() + after.tensor.sum(), layer.parameters())
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other)
-    distributed.destroy_process_group()
+rank = int(sys.argv[1])
+distributed.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+wrapped = torch.nn.parallel.DistributedDataParallel(layer)
+x, state, lengths = inputs(6, 9)  # the same in both processes: each takes its half
+own = slice(3 * rank, 3 * rank + 3)
+y, after = wrapped(x[own], state[own], lengths=lengths[own])
+(y.sum() + after.tensor.sum()).backward()
+found = [parameter.grad.clone() for parameter in layer.parameters()]
+y, after = layer(x, state, lengths=lengths)
+expected = torch.autograd.grad((y.sum() + after.tensor.sum()) / 2, layer.parameters())
+for one, other in zip(found, expected, strict=True):
+    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+distributed.destroy_process_group()
 """
 
 
-def run(script: str, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", START + script, *arguments],
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    assert done.returncode == 0, done.stderr
+def run(script: str, *each: Sequence[str]) -> None:
+    """Run a script in a process for each list of arguments, all at the same time."""
+    begun = [
+        subprocess.Popen(
+            [sys.executable, "-c", START + script, *arguments], stderr=subprocess.PIPE, text=True
+        )
+        for arguments in each
+    ]
+    for process in begun:
+        _, problem = process.communicate(timeout=600)
+        assert process.returncode == 0, problem
 
 
 @pytest.mark.slow
 def test_it_compiles_to_one_graph() -> None:
-    run(COMPILE, "inductor" if native.usable(torch.zeros(1)) else "aot_eager")
+    run(COMPILE, ["inductor" if native.usable(torch.zeros(1)) else "aot_eager"])
 
 
 @pytest.mark.slow
 def test_it_is_exported_for_any_length() -> None:
-    run(EXPORT)
+    run(EXPORT, [])
 
 
 @pytest.mark.slow
-def test_it_trains_in_several_processes() -> None:
-    run(PARALLEL)
+def test_it_trains_in_several_processes(tmp_path) -> None:
+    run(PARALLEL, *([rank, str(tmp_path / "meeting")] for rank in ("0", "1")))

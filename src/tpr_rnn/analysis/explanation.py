@@ -1,13 +1,13 @@
 """A trace in plain English: why the model answers as it does, and what its memory holds."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tpr_rnn.analysis.basis import told_shares
 from tpr_rnn.analysis.plain_sentence import listed, said_together
 from tpr_rnn.analysis.schema import Answer, QuestionTrace, Step, Trace
-from tpr_rnn.data.vocabulary import PADDING
+from tpr_rnn.data.simulator.wide.words import UNKNOWN
 from tpr_rnn.memory import SPECS
 
 WIDTH = 80
@@ -18,6 +18,9 @@ NOTABLE = 0.1
 
 MENTIONED = 3
 """So many sentences of a step, or names, are mentioned at most."""
+
+COUNTED = 6
+"""So many numbers of sentences are listed at most."""
 
 SURE = 0.9
 """An answer that is less likely than this is said with its probability."""
@@ -53,8 +56,9 @@ class Reasons:
     short: str
     """The sentences that the answer rests on, and the answer: one plain sentence."""
     spare: str
-    """Which sentences the answer does not need though one would expect it; empty if there are none.
-    """
+    """What the answer does not depend on though one would expect it; empty if there is nothing."""
+    doubt: str = ""
+    """Which words are new, and what the question is about and the story never mentions."""
     chain: str = ""
     """What the steps have found, one after the other; empty if one of them has no name."""
     tests: tuple[str, ...] = ()
@@ -68,16 +72,17 @@ class Reasons:
 def reasons(trace: Trace, asked: QuestionTrace) -> Reasons:
     """Say why the question of a trace is answered so."""
     if not trace.sentences:
-        return Reasons("Nothing was told, so this is a guess.", "")
+        return Reasons("Nothing was told, so this is a guess.", "", _doubt(trace, asked))
     start = asked.parts["n"].name.text or "the question"
     chain = [start]
     steps = []
     for step in asked.steps:
-        name = _name(trace, step)
+        name, turned = _name(trace, step)
+        minus = " (with a minus)" if turned else ""
         steps.append(
             StepReason(
                 name,
-                f"From {chain[-1]} the memory leads to {name}{_sign(step)}.",
+                f"From {chain[-1]} the memory leads to {name}{minus}.",
                 tuple(sources(trace, step)),
                 f"By itself this step would answer {_guesses(step)}.",
             )
@@ -86,6 +91,7 @@ def reasons(trace: Trace, asked: QuestionTrace) -> Reasons:
     return Reasons(
         short=_short(trace, asked),
         spare=_spare(trace, asked),
+        doubt=_doubt(trace, asked),
         chain=_chain(asked, chain),
         tests=tuple(_tests(trace, asked)),
         steps=tuple(steps),
@@ -105,6 +111,7 @@ def explain(trace: Trace, *, full: bool = False) -> Iterator[str]:
         yield f"Why {_quoted(trace.question.answers[0].word)}?"
         yield from _filled(why.short, indent=2)
         yield from _filled(why.spare, indent=2)
+        yield from _filled(why.doubt, indent=2)
         if full:
             yield from _filled(why.chain, indent=2)
             for test in why.tests:
@@ -119,34 +126,71 @@ def explain(trace: Trace, *, full: bool = False) -> Iterator[str]:
 
 
 def _short(trace: Trace, asked: QuestionTrace) -> str:
-    best, *others = asked.answers
-    answer = _quoted(best.word)
-    if best.probability < SURE:
-        answer += f" ({best.probability:.0%}"
-        answer += f"; {_likely(others[0])})" if others and _is_likely(others[0]) else ")"
+    answer = _answered(asked)
+    if asked.answers[0].word == UNKNOWN and not _is_needed(asked):
+        return f"Nothing that was told answers this: {answer}."
     if not asked.basis.sentences:
         return f"It answers {answer} whatever single {trace.unit} is left out."
-    told = [(_said(trace, step), number_of(trace, step)) for step in asked.basis.sentences]
-    return f"{said_together(told)}: {answer}."
+    return f"{_said(trace, asked.basis.sentences)}: {answer}."
 
 
-def _said(trace: Trace, step: int) -> str:
-    """A sentence or, of a word-level model, the word."""
-    sentence = trace.sentences[step]
-    return sentence.text if trace.unit == "sentence" else sentence.tokens[-1]
+def _answered(asked: QuestionTrace) -> str:
+    """The answer and, if it is in doubt, how likely it and the next best are."""
+    best, *others = asked.answers
+    if best.probability >= SURE:
+        return _quoted(best.word)
+    return " or ".join(_likely(each) for each in (best, *filter(_is_likely, others[:1])))
+
+
+def _is_needed(asked: QuestionTrace) -> bool:
+    """Whether the answer would be another one without all that it is said to rest on."""
+    return asked.basis.without.word != asked.answers[0].word
+
+
+def _said(trace: Trace, steps: Sequence[int]) -> str:
+    """Sentences said together or, of a word-level model, some of the story's words."""
+    if trace.unit == "sentence":
+        return said_together([(trace.sentences[t].text, number_of(trace, t)) for t in steps])
+    words = [
+        f"{_quoted(trace.sentences[t].tokens[-1])} ({number_of(trace, t)})" for t in sorted(steps)
+    ]
+    return f"The word{'s' if len(words) > 1 else ''} {listed(words)}"
 
 
 def _spare(trace: Trace, asked: QuestionTrace) -> str:
-    unused = asked.basis.unused
-    if not unused:
-        return ""
-    them = "it" if len(unused) == 1 else "them"
-    return f"It does not need {_numbers(trace, unused)}: without {them} the answer is the same."
+    basis, answer = asked.basis, asked.answers[0].word
+    told = set(basis.sentences)
+    if told and not _is_needed(asked):
+        if answer == UNKNOWN:
+            return ""
+        without = _likely(basis.without) if basis.without.probability < SURE else _quoted(answer)
+        also = f"It would answer {without} without {_them(told)} too."
+    elif found := told.intersection(basis.unused):
+        also = f"It finds {_numbers(trace, found)} but does not need {_them(found)}."
+    else:
+        also = ""
+    others = set(basis.unused) - told
+    unused = f"It does not use {_numbers(trace, others)}." if others else ""
+    return f"{also} {unused}".strip()
 
 
-def _numbers(trace: Trace, steps: Sequence[int]) -> str:
+def _them(steps: Collection[int]) -> str:
+    return "it" if len(steps) == 1 else "them"
+
+
+def _doubt(trace: Trace, asked: QuestionTrace) -> str:
+    new = [f"{_quoted(word)} as a {kind}" for word, kind in trace.new_words.items()]
+    taken = f"It has never seen these words, and takes {listed(new)}." if new else ""
+    absent = ", ".join(map(_quoted, asked.not_told if trace.sentences else ()))
+    absent = f"The story does not mention {absent}." if absent else ""
+    return f"{absent} {taken}".strip()
+
+
+def _numbers(trace: Trace, steps: Collection[int]) -> str:
     """Some sentences by their numbers: sentences 1, 4 and 5."""
     numbers = [str(number_of(trace, step)) for step in sorted(steps)]
+    if len(numbers) > COUNTED:
+        return f"{trace.unit}s {', '.join(numbers[:COUNTED])} and {len(numbers) - COUNTED} others"
     return f"{trace.unit}{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
 
 
@@ -155,7 +199,9 @@ def _tests(trace: Trace, asked: QuestionTrace) -> Iterator[str]:
     basis = asked.basis
     if basis.sentences:
         alone, without = _likely(basis.alone), _likely(basis.without)
-        yield f"With {_numbers(trace, basis.sentences)} alone it is {alone}, without {without}."
+        them = _them(basis.sentences)
+        named = _numbers(trace, basis.sentences)
+        yield f"With {named} alone it is {alone}, without {them} {without}."
     changed = [
         f"{number_of(trace, step)} it would be {_quoted(other)}"
         for step, other in needed(asked).items()
@@ -174,17 +220,17 @@ def _chain(asked: QuestionTrace, names: Sequence[str]) -> str:
     return " → ".join(different)
 
 
-def _name(trace: Trace, step: Step) -> str:
-    """The name of what a step found: a node, or what it is mixed of.
+def _name(trace: Trace, step: Step) -> tuple[str, bool]:
+    """The name of what a step found, a node or what it is mixed of; and whether it is its opposite.
 
     The memory gives the opposite of a node for the opposite of a key, so that a sign is undone by
-    the next relation and says nothing (`_sign` tells it).
+    the next relation and says nothing. So the first thing that is named is never the opposite.
     """
     found = step.retrieved
     if found.node is None:
-        return "nothing"
+        return "nothing", False
     if found.is_node:
-        return node_name(trace, found.node)
+        return node_name(trace, found.node), found.cosine < 0
     shares: dict[int, float] = {}
     weights: dict[int, float] = {}
     for origin in step.origins:
@@ -192,17 +238,15 @@ def _name(trace: Trace, step: Step) -> str:
         weights[origin.node] = weights.get(origin.node, 0.0) + origin.weight
     mixed = [node for node in shares if shares[node] >= NOTABLE]
     mixed.sort(key=lambda node: -shares[node])
-    names = dict.fromkeys(
-        f" {'+' if weights[node] > 0 else '-'} {node_name(trace, node)}" for node in mixed
-    )
-    terms = list(names)[:MENTIONED]
-    if len(terms) == 1:  # not of its direction, but nothing else stands out
-        return f"something like {terms[0].split(maxsplit=1)[1]}"
-    return "".join(terms).removeprefix(" +").strip() or "something without a name"
-
-
-def _sign(step: Step) -> str:
-    return " (with a minus)" if step.retrieved.is_node and step.retrieved.cosine < 0 else ""
+    if not mixed:
+        return "something without a name", False
+    first, *others = mixed[:MENTIONED]
+    if not others:  # not of its direction, but nothing else stands out
+        return f"something like {node_name(trace, first)}", weights[first] < 0
+    turned = weights[first] < 0
+    signs = ("-" if (weights[node] < 0) != turned else "+" for node in others)
+    added = (f" {sign} {node_name(trace, node)}" for sign, node in zip(signs, others, strict=True))
+    return node_name(trace, first) + "".join(added), turned
 
 
 def sources(trace: Trace, step: Step) -> list[Source]:
@@ -227,7 +271,7 @@ def _told_by(trace: Trace, source: Source) -> str:
 
 
 def _is_likely(answer: Answer) -> bool:
-    return answer.probability >= NOTABLE and answer.word != PADDING
+    return answer.probability >= NOTABLE
 
 
 def _likely(answer: Answer) -> str:
@@ -253,8 +297,7 @@ def _lead(asked: QuestionTrace) -> str:
         share = step.margin / whole
         if abs(share) >= NOTABLE / 2:
             (speaks_for if share > 0 else against).append(f"step {number} ({abs(share):.0%})")
-    other = "any other word" if rival == PADDING else _quoted(rival)
-    lead = f"For {_quoted(answer)} and not {other} speaks {listed(speaks_for)}"
+    lead = f"For {_quoted(answer)} and not {_quoted(rival)} speaks {listed(speaks_for)}"
     return f"{lead}, against it {listed(against)}." if against else f"{lead}."
 
 
@@ -291,14 +334,11 @@ def _memory(trace: Trace) -> Iterator[str]:
 
 
 def node_name(trace: Trace, node: int) -> str:
-    """What to call a node: its name, with a number if others have it, or where it is first told."""
-    name = trace.nodes[node].name.text
-    if not name:
-        sentence, part = trace.nodes[node].members[0]
-        return f"[{part} of {trace.skipped + sentence + 1}]"
-    namesakes = [other for other, group in enumerate(trace.nodes) if group.name.text == name]
-    number = namesakes.index(node) + 1
-    return name if number == 1 else f"{name} ({number})"
+    """What to call a node: its name, or where it is first told."""
+    if name := trace.nodes[node].name.text:
+        return name
+    sentence, part = trace.nodes[node].members[0]
+    return f"[{part} of {trace.skipped + sentence + 1}]"
 
 
 def _filled(text: str, indent: int) -> Sequence[str]:

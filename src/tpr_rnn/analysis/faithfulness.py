@@ -10,12 +10,13 @@ from torch.nn.functional import normalize
 
 from tpr_rnn.analysis.naming import WEAK
 from tpr_rnn.analysis.schema import Answer, QuestionTrace, Trace
+from tpr_rnn.analysis.steps import texts_of_steps
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.story import Question, Story
-from tpr_rnn.data.vocabulary import answer_word
+from tpr_rnn.data.vocabulary import answer_word, tokenize
 from tpr_rnn.models.reader import Reader
 
-QUESTIONS = 25
+QUESTIONS = 50
 """Questions of a task, each of another story, that are traced."""
 
 CLEARLY = 0.5
@@ -39,13 +40,13 @@ def measure_faithfulness(
     traced = 0
     for task, told in stories.items():
         measured = []
-        for story, question in _questions(told, seed):
+        for story, question in choose_questions(told, QUESTIONS, seed):
             traced += 1
             found = trace(reader, story.sentences[: question.after], question.text)
             for sentence in found.sentences:
                 for name, part in sentence.parts.items():
                     named[name].append(float(part.name.text != ""))
-                    word = decisive.get((name, sentence.text))
+                    word = decisive.get((name, sentence.tokens))
                     if part.name.text and word is not None:
                         right[name].append(float(word in part.name.text.split()))
             assert found.question is not None
@@ -62,11 +63,13 @@ def measure_faithfulness(
     }
 
 
-def _questions(stories: Sequence[Story], seed: int) -> list[tuple[Story, Question]]:
-    """Some stories in random order, each with one of its questions."""
+def choose_questions(
+    stories: Sequence[Story], count: int, seed: int
+) -> list[tuple[Story, Question]]:
+    """So many stories in random order, each with one of its questions."""
     rng = np.random.default_rng(seed)
     asked = [story for story in stories if story.questions]
-    chosen = rng.permutation(len(asked))[:QUESTIONS].tolist()
+    chosen = rng.permutation(len(asked))[:count].tolist()
     return [
         (asked[number], asked[number].questions[int(rng.integers(len(asked[number].questions)))])
         for number in chosen
@@ -81,7 +84,7 @@ def _explanation(found: Trace, asked: QuestionTrace, question: Question) -> dict
     does without all of them; enough: whether it stays the same with them alone.
     """
     answer, basis = asked.answers[0], asked.basis
-    named = {found.skipped + sentence for sentence in basis.sentences}
+    named = {found.sentences[step].line for step in basis.sentences}
     supports = set(question.supports)
     alone = [_changes(answer, asked.leave_one_out[sentence]) for sentence in basis.sentences]
     return {
@@ -99,11 +102,13 @@ def _changes(answer: Answer, other: Answer) -> bool:
 
 
 @torch.no_grad()
-def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str, str], str]:
-    """For each part of each sentence the word whose exchange turns it most, if one clearly does."""
-    model = reader.sentence_model
-    words = reader.words(sentences)
-    said = model.sentence_parts(words)
+def _decisive_words(
+    reader: Reader, sentences: Sequence[str]
+) -> dict[tuple[str, tuple[str, ...]], str]:
+    """For each part of each step the word whose exchange turns it most, if one clearly does."""
+    texts = texts_of_steps(reader, sentences)
+    words = reader.words(texts)
+    said = reader.memory_model.sentence_parts(words)
     alike: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
     for row, numbers in enumerate(words.tolist()):
         for place in range(sum(number > 0 for number in numbers)):
@@ -120,10 +125,10 @@ def _decisive_words(reader: Reader, sentences: Sequence[str]) -> dict[tuple[str,
     found = {}
     for name, turned in turn.items():
         most, where = turned.max(dim=1)
-        for row, text in enumerate(sentences):
+        for row, text in enumerate(texts):
             if most[row] >= WEAK:
                 number = int(words[row, where[row]])
-                found[name, text] = reader.vocabulary.words[number]
+                found[name, tokenize(text)] = reader.vocabulary.words[number]
     return found
 
 

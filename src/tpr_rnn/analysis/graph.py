@@ -1,5 +1,6 @@
 """The memory as a graph: entities are its nodes, and what it holds are arrows between them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from torch.nn.functional import normalize
 
 from tpr_rnn.analysis.naming import (
     MAJORITY,
+    Name,
     Occurrence,
     common_name,
     group_by_direction,
@@ -34,11 +36,13 @@ HELD = 0.5
 
 @dataclass(frozen=True)
 class Grouping:
-    """The entities of a story, or its relations, in groups by direction."""
+    """The entities of a story, or its relations, in groups: of one direction, or of one name."""
 
     groups: tuple[Group, ...]
-    centres: Float[Tensor, "g d"]
-    """The mean of each group's vectors."""
+    centres: Float[Tensor, "c d"]
+    """The mean of the vectors of each direction."""
+    group_of: Int[Tensor, " c"]
+    """The group that each direction belongs to."""
     of: dict[tuple[int, str], int]
     """The group of a sentence's part."""
     parts: dict[tuple[int, str], Part]
@@ -48,10 +52,10 @@ class Grouping:
     ) -> tuple[Int[Tensor, "*n"], Float[Tensor, "*n"], Float[Tensor, "*n"]]:
         """The group whose direction each vector has most of, their cosine, and the strength."""
         cosines = normalize(vectors, dim=-1) @ normalize(self.centres, dim=1).mT
-        group = cosines.abs().argmax(dim=-1)
-        cosine = cosines.gather(-1, group.unsqueeze(-1)).squeeze(-1)
-        length = vectors.norm(dim=-1) / self.centres.norm(dim=1)[group]
-        return group, cosine, cosine * length
+        direction = cosines.abs().argmax(dim=-1)
+        cosine = cosines.gather(-1, direction.unsqueeze(-1)).squeeze(-1)
+        length = vectors.norm(dim=-1) / self.centres.norm(dim=1)[direction]
+        return self.group_of[direction], cosine, cosine * length
 
 
 @dataclass(frozen=True)
@@ -106,25 +110,37 @@ def _grouping(
     centres.index_add_(0, label, vectors).div_(label.bincount(minlength=count).unsqueeze(1))
     cosines = torch.cosine_similarity(vectors, centres[label], dim=1).tolist()
     found = [occurrences[place] for place in places]
-    parts = [
-        Part(name, group, cosine, occurrence.shares())
-        for name, group, cosine, occurrence in zip(
-            name_vectors(found, labels), labels, cosines, found, strict=True
-        )
-    ]
-    members: list[list[int]] = [[] for _ in range(count)]
-    for index, group in enumerate(labels):
-        members[group].append(index)
-    groups = (
-        Group(common_name([parts[n].name for n in own]), tuple(places[n] for n in own))
-        for own in members
-    )
+    own_names = name_vectors(found, labels)
+    directions: list[list[Name]] = [[] for _ in range(count)]
+    for name, direction in zip(own_names, labels, strict=True):
+        directions[direction].append(name)
+    called = [common_name(some) for some in directions]
+    group_of = _one_for_each_name([name.text for name in called])
+    of = {place: group_of[direction] for place, direction in zip(places, labels, strict=True)}
+    members: dict[int, list[tuple[int, str]]] = {}
+    for place, group in of.items():
+        members.setdefault(group, []).append(place)
+    parts = {
+        place: Part(name, of[place], cosine, occurrences[place].shares())
+        for place, name, cosine in zip(places, own_names, cosines, strict=True)
+    }
     return Grouping(
-        tuple(groups),
+        tuple(
+            Group(called[group_of.index(group)], tuple(members[group]))
+            for group in range(len(members))
+        ),
         centres,
-        of=dict(zip(places, labels, strict=True)),
-        parts=dict(zip(places, parts, strict=True)),
+        torch.tensor(group_of, dtype=torch.int64),
+        of,
+        parts,
     )
+
+
+def _one_for_each_name(names: Sequence[str]) -> list[int]:
+    """The group of each direction: a thing is one, however many directions it is told in."""
+    keys = [name or number for number, name in enumerate(names)]  # the nameless stay apart
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys]
 
 
 def changes_by_step(graph: Graph, memory: FactoredMemory) -> list[tuple[Change, ...]]:

@@ -93,7 +93,7 @@ def _title(trace: Trace) -> str:
         for number, step in enumerate(reasons(trace, trace.question).steps, start=1)
         if not trace.question.steps[number - 1].retrieved.is_node
     ]
-    answered = f"{trace.question.text}  {trace.question.answers[0].word}"
+    answered = f'{trace.question.text}  "{trace.question.answers[0].word}"'
     # What is no node has no place in the picture.
     return "\n".join([answered, told, *([f"In no box: {', '.join(mixed)}"] if mixed else [])])
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
+from tpr_rnn.data.simulator.words import DROPPED, GAVE, GOT, THEN, TIMES, WENT
 from tpr_rnn.data.vocabulary import tokenize
 
 ARTICLES = ("a", "an", "the")
@@ -12,11 +13,23 @@ APART = ("and", "either", "or", "no", "not", "nobody")
 """A sentence with one of these means something else when it shares its beginning."""
 
 
+_EVENTS = {phrase.split()[0] for phrase in (*WENT, *GOT, *DROPPED, *GAVE)} - {"left"}
+IN_TIME = {*_EVENTS, *(phrase.split()[0] for phrase in THEN), "he", "she", "they"}
+"""Sentences with one of these words are told in the story's order: what happened, not what is so.
+"Left" is a side as well."""
+
+NO_NAMES = {"the", *(phrase.split()[0] for phrase in (*THEN, *TIMES))}
+"""Words that have a capital only where a sentence begins; of others only the plural animals of
+"Mice are afraid of cats" do, and those are told by their verb."""
+
+
 def said_together(sentences: Sequence[tuple[str, int]]) -> str:
-    """Sentences in a row, each with its number.
+    """Sentences, each with its number, in the order given unless they tell what happened.
 
     Neighbours share the words that they begin with, and are then told in the story's order.
     """
+    if any(IN_TIME.intersection(tokenize(text)) for text, _ in sentences):
+        sentences = sorted(sentences, key=lambda told: told[1])
     groups: list[list[tuple[list[str], int]]] = []
     for text, number in sentences:
         words = text.rstrip(" .!").split() or [text]
@@ -24,7 +37,16 @@ def said_together(sentences: Sequence[tuple[str, int]]) -> str:
             groups[-1].append((words, number))
         else:
             groups.append([(words, number)])
-    return "; ".join(_group(group) for group in groups)
+    first, *others = map(_group, groups) if groups else [""]
+    return "; ".join([first, *map(_inside, others)])
+
+
+def _inside(sentence: str) -> str:
+    """A sentence behind another one, without the capital that it has as a sentence."""
+    word, _, rest = sentence.partition(" ")
+    if word.lower() in NO_NAMES or rest.startswith("are "):
+        return f"{word.lower()} {rest}"
+    return sentence
 
 
 def _group(group: Sequence[tuple[list[str], int]]) -> str:

@@ -68,8 +68,8 @@ def analyze(
     everything = [story for some in stories.values() for story in some]
     sentences = list(dict.fromkeys(told for story in everything for told in story.sentences))
     questions = list(dict.fromkeys(asked.text for story in everything for asked in story.questions))
-    model = reader.sentence_model.eval()
-    report: dict[str, Any] = {"seed": seed, "sample": sample}
+    model = reader.memory_model.eval()
+    report: dict[str, Any] = {"unit": model.unit, "seed": seed, "sample": sample}
     for kind, texts, take_apart in (
         ("sentences", sentences, model.sentence_parts),
         ("questions", questions, model.question_parts),

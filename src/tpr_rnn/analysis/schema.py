@@ -16,7 +16,8 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Group:
-    """Vectors of one direction: entities are a node of the memory's graph, relations an edge."""
+    """Vectors of one direction or one name: entities are a node of the memory's graph, relations
+    an edge."""
 
     name: Name
     members: tuple[tuple[int, str], ...]
@@ -93,6 +94,9 @@ class SentenceTrace:
 
     text: str
     tokens: tuple[str, ...]
+    line: int
+    """Its number in the story as it was given. Of a word-level model, that of the word's sentence;
+    the question counts as the sentence after the last one."""
     parts: dict[str, Part]
     """e1, e2, r1, r2, r3 (eq. 7, 8)."""
     changes: tuple[Change, ...]
@@ -161,8 +165,9 @@ class Basis:
     without: Answer
     """The answer without all of them."""
     unused: tuple[int, ...]
-    """Sentences that support the answer, or told most of what a step found, and that the answer
-    does not depend on."""
+    """Sentences that one would expect to be needed, and that the answer does not depend on: they
+    support it, or they are of the basis because they told most of what a step found, or only they
+    tell of something in the question."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +185,8 @@ class QuestionTrace:
     """The lead of the answer over its rival: the sum of those of the steps."""
     basis: Basis
     """What the answer rests on."""
+    not_told: tuple[str, ...]
+    """The people, things and places of the question that the story never mentions."""
     leave_one_out: tuple[Answer, ...]
     """What the answer would be without each sentence of the story."""
     over_time: tuple[Answer, ...]
@@ -204,6 +211,8 @@ class Trace:
     similarity: dict[str, tuple[tuple[float, ...], ...]]
     """For each of e1, e2, r1, r2, r3 the cosine of every two sentences."""
     question: QuestionTrace | None
+    new_words: dict[str, str]
+    """The kind that each new word was taken for: a name, a thing or a place."""
 
     def as_json(self) -> dict[str, Any]:
         """The same as dictionaries, lists, texts and rounded numbers."""

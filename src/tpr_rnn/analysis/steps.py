@@ -4,7 +4,7 @@ A step is what updates the memory once: a sentence of the story or, for a word-l
 of the story or of the question.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -16,6 +16,8 @@ from torch.nn.functional import cosine_similarity
 
 from tpr_rnn.analysis.naming import influences
 from tpr_rnn.data.batches import StoryGroup
+from tpr_rnn.data.simulator.maps import DIRECTIONS
+from tpr_rnn.data.simulator.words import COMMON
 from tpr_rnn.data.vocabulary import tokenize
 from tpr_rnn.data.word_stream import WordStream
 from tpr_rnn.memory import FactoredMemory, Memory
@@ -25,6 +27,9 @@ from tpr_rnn.models.word_level import WordLevel
 
 Subsets = Sequence[Sequence[int]]
 """Some of a story's steps, in their order, each time."""
+
+RELATING = {*COMMON, *DIRECTIONS, "above", "afraid", "below", "bigger", "inside", "right"}
+"""Words of bAbI's English that name nothing, but say how things stand to each other."""
 
 AT_A_TIME = 64
 """Changed copies of a story that a word-level model reads together."""
@@ -44,6 +49,8 @@ class Walk:
     """i1, i2, i3."""
     told: int
     """How many steps are of the story; those of the question come after them."""
+    telling: tuple[tuple[int, ...], ...]
+    """The steps of the story that have each of the question's words that name something."""
     with_only: Callable[[Subsets], Float[Tensor, "n v"]]
     """The logits of the answer with only these steps of the story, for each of some subsets."""
     left_out: Float[Tensor, "t v"]
@@ -60,6 +67,8 @@ class Steps:
     texts: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]
     """The words that may count in each step."""
+    line: tuple[int, ...]
+    """The sentence of each step; the question is that after the last one."""
     said: dict[str, Float[Tensor, "t _"]]
     """e1, e2, r1, r2, r3 of each step."""
     turned: dict[str, list[tuple[float, ...]]]
@@ -80,6 +89,18 @@ def follow(reader: Reader, story: Sequence[str], question: str | None) -> Steps:
     if isinstance(model, WordLevel):
         return _follow_words(reader, model, story, question)
     return _follow_sentences(reader, model, story, question)
+
+
+def texts_of_steps(reader: Reader, sentences: Iterable[str]) -> list[str]:
+    """The different texts whose last word is a step: sentences or, of words, their beginnings."""
+    if reader.memory_model.unit == "sentence":
+        return list(dict.fromkeys(sentences))
+    beginnings = (
+        " ".join(words[: place + 1])
+        for words in map(tokenize, sentences)
+        for place in range(len(words))
+    )
+    return list(dict.fromkeys(beginnings))
 
 
 def _follow_sentences(
@@ -105,12 +126,33 @@ def _follow_sentences(
             turned={name: tuple(row[0, : len(own)].tolist()) for name, row in table.items()},
             found=found,
             told=len(story),
+            telling=_telling(own, tokens),
             with_only=partial(_with_only, model, parts),
             left_out=_with_only(model, parts, _all_but_one(len(story))),
             earlier=_after_each_sentence(model, parts),
         )
     said = model.update.by_name(parts.said)
-    return Steps("sentence", tuple(story), tokens, said, turned, _factored(memory), walk)
+    return Steps(
+        unit=model.unit,
+        texts=tuple(story),
+        tokens=tokens,
+        line=tuple(range(len(story))),
+        said=said,
+        turned=turned,
+        memory=_factored(memory),
+        walk=walk,
+    )
+
+
+def _telling(
+    question: Sequence[str], story: Sequence[Sequence[str]]
+) -> tuple[tuple[int, ...], ...]:
+    """The steps with each word of a question that names something of the story."""
+    naming = [
+        word for word in dict.fromkeys(question) if word[0].isalnum() and word not in RELATING
+    ]
+    steps = [tuple(t for t, said in enumerate(story) if word in said) for word in naming]
+    return tuple(telling for telling in steps if telling)
 
 
 def _with_only(model: TPRRNN, parts: TextParts, subsets: Subsets) -> Float[Tensor, "n v"]:
@@ -168,6 +210,7 @@ def _follow_words(
             turned={name: tuple(row[told:].tolist()) for name, row in asked_turned.items()},
             found=read.found,
             told=told,
+            telling=_telling(sentences[-1], [own[-1:] for own in tokens[:told]]),
             with_only=partial(_with_only_words, model, words, told),
             left_out=_answers(
                 model, [[words[t] for t in kept] for kept in _all_but_one(len(words))]
@@ -175,13 +218,14 @@ def _follow_words(
             earlier=_answers(model, [*sooner, *[words] * own]),
         )
     return Steps(
-        unit="word",
+        unit=model.unit,
         texts=tuple(
             " ".join((*sentence[:place], f"[{word}]", *sentence[place + 1 :]))
             for sentence in sentences
             for place, word in enumerate(sentence)
         ),
         tokens=tokens,
+        line=tuple(number for number, sentence in enumerate(sentences) for _ in sentence),
         said=said,
         turned={
             name: [

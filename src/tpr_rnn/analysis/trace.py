@@ -54,6 +54,7 @@ def trace(
     reader = reader.for_words(said, kinds)
     reader.check(said)
     texts = reader.as_read(story)
+    not_told = () if question is None else tuple(reader.not_told(story, question, kinds))
     steps = follow(reader, texts, None if question is None else reader.as_asked(question))
     if not steps.memory.change.isfinite().all():
         raise UserError(
@@ -72,13 +73,21 @@ def trace(
         nodes=graph.entities.groups,
         relations=graph.relations.groups,
         sentences=tuple(
-            SentenceTrace(text, steps.tokens[t], graph.parts[t], made[t], held[t])
+            SentenceTrace(
+                text,
+                steps.tokens[t],
+                len(skipped) + steps.line[t],
+                graph.parts[t],
+                made[t],
+                held[t],
+            )
             for t, text in enumerate(steps.texts)
         ),
         similarity={name: _cosines(part) for name, part in steps.said.items()},
         question=None
         if steps.walk is None
-        else trace_question(reader, graph, steps.memory, steps.walk, top, needed),
+        else trace_question(reader, graph, steps.memory, steps.walk, top, needed, not_told),
+        new_words={new.word: new.kind for new in reader.new_words},
     )
 
 

@@ -31,6 +31,9 @@ app.command("tpr_rnn.cli.train:train", name="train", help="Train a model on bAbI
 app.command("tpr_rnn.cli.evaluate:evaluate", name="evaluate", help="Score a trained model.")
 app.command("tpr_rnn.cli.ask:ask", name="ask", help="Ask a trained model about a story.")
 app.command(
+    "tpr_rnn.cli.explain:explain", name="explain", help="Save why an answer is so, as a page."
+)
+app.command(
     "tpr_rnn.cli.explore:explore", name="explore", help="Watch the memory think, in a browser."
 )
 app.command("tpr_rnn.cli.sweep:sweep", name="sweep", help="Run an experiment of the paper.")

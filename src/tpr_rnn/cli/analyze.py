@@ -55,7 +55,7 @@ def analyze(
     out = out or (Path() if run is None else run_directory(run)) / "analysis"
     run = run_directory(run)
     reader = load_reader(run)
-    _ = reader.sentence_model  # another kind of model is refused before anything is read
+    _ = reader.memory_model  # another kind of model is refused before anything is read
     console = Console(to_stderr=json)
     directory = data_of_run(data, run, console)
     console.print("reading the stories", style="dim")

@@ -1,24 +1,27 @@
 """`tpr-rnn ask`: questions to a trained model about a story."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from tpr_rnn.cli.options import JsonOption, RunArgument, load_reader, print_json, run_directory
-from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.cli.told import (
+    StoryFile,
+    WordOption,
+    check_question,
+    check_used,
+    check_words,
+    kinds_of,
+)
+from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import check_format
-
-if TYPE_CHECKING:
-    from tpr_rnn.models.reader import Reader
 
 
 def ask(
     run: RunArgument = None,
     *,
-    story: Annotated[
-        Path | None, Parameter(help="File with the story: sentences, or lines with bAbI's numbers.")
-    ] = None,
+    story: Annotated[Path | None, StoryFile] = None,
     question: Annotated[
         str | None, Parameter(help="The question; absent: a prompt to type into.")
     ] = None,
@@ -31,13 +34,7 @@ def ask(
             "found, and what the memory holds.",
         ),
     ] = None,
-    word: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="What a new word is: library=place, alice=name or lantern=thing; can be repeated.",
-        ),
-    ] = (),
+    word: WordOption = (),
     graph: Annotated[
         Path | None,
         Parameter(help="Draw the memory after the story into this file (.png, .svg or .pdf)."),
@@ -48,7 +45,6 @@ def ask(
     from tpr_rnn.cli.console import Console
     from tpr_rnn.cli.prompt import (
         Prompt,
-        kinds_of,
         say_what_is_absent,
         show_answers,
         show_explanation,
@@ -62,12 +58,17 @@ def ask(
     if graph is not None:
         check_format(graph)
     if question is not None:
-        _check_question(question)
+        check_question(question)
     sentences = [] if story is None else read_plain_story(story)
     kinds = kinds_of(word)
     reader = load_reader(run_directory(run))
+    if question is not None:
+        check_used(kinds, [*sentences, question])
+    reader.check_kinds(kinds)
+    if explain is not None or graph is not None:
+        _ = reader.memory_model  # a model without one is refused before it answers
     console = Console(to_stderr=json)
-    _check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
+    check_words(reader.for_words([*sentences, question or ""], kinds), sentences, story)
     if question is None:
         return Prompt(reader, console, sentences, kinds, explain).run()
     answers = reader.answer(sentences, question, kinds=kinds)
@@ -76,7 +77,7 @@ def ask(
             f"The story has {len(sentences)} sentences; the model reads the last "
             f"{reader.max_sentences}, as in training."
         )
-    if not sentences and explain is None:  # an explanation says it itself
+    if not sentences and explain is None:  # an explanation says it by itself
         console.print("There is no story (--story FILE), so this is a guess.")
     new = reader.for_words([*sentences, question], kinds).new_words
     for each in new:
@@ -85,7 +86,8 @@ def ask(
     console.print(f"  {question}", style="bold")
     show_answers(answers, console)
     absent = reader.not_told(sentences, question, kinds)
-    say_what_is_absent(absent, console)
+    if explain is None:  # here too
+        say_what_is_absent(absent, console)
     document: dict[str, Any] = {
         "answer": answers[0].word,
         "answers": [answer._asdict() for answer in answers],
@@ -110,29 +112,3 @@ def ask(
     if json:
         print_json(document)
     return 0
-
-
-def _check_question(text: str) -> None:
-    """Refuse what is not one question."""
-    from tpr_rnn.data.babi.format import split_sentences
-
-    parts = split_sentences(text.strip())
-    if len(parts) > 1 or "?" in text.rstrip("? "):
-        raise UserError(
-            f"--question takes one question, not {quoted(text)}; "
-            "sentences of the story go into the file of --story"
-        )
-    if not text.rstrip().endswith("?"):
-        raise UserError(
-            f"--question takes a question, which ends in ?, not {quoted(text)}; "
-            "sentences of the story go into the file of --story"
-        )
-
-
-def _check_words(reader: "Reader", sentences: list[str], story: Path | None) -> None:
-    """Refuse a story with unknown words, and say where they stand."""
-    for number, sentence in enumerate(sentences, start=1):
-        try:
-            reader.check([sentence])
-        except UserError as error:
-            raise UserError(f"{story}: sentence {number}: {error}") from error

@@ -41,8 +41,6 @@ def bench(
 
     console = Console(to_stderr=json)
     if out is not None:
-        from tpr_rnn.bench.picture import draw_growth
-
         make_directory(out)
     if layer and systems:
         raise UserError("--layer and --systems are two measurements; choose one")
@@ -55,12 +53,26 @@ def bench(
     show(record, console)
     if out is not None:
         (out / name).write_text(json_format.dumps(record, indent=2) + "\n", "utf-8")
-        if "growth" in record:
-            draw_growth(record["growth"], out)
-        console.print(f"Saved in {out}: {name}{', growth.png' if 'growth' in record else ''}")
+        picture = _draw(record, out, layer=layer)
+        console.print(f"Saved in {out}: {name}{f', {picture}' if picture else ''}")
     if json:
         print_json(record)
     return 0
+
+
+def _draw(record: dict[str, Any], out: Path, *, layer: bool) -> str | None:
+    """Draw how the time grows with the length, if that was measured; returns the file's name."""
+    if "growth" not in record:
+        return None
+    from tpr_rnn.bench.picture import draw_growth
+
+    growth = record["growth"]
+    if layer:
+        name, microseconds = "layer-growth.png", growth["microseconds"]
+    else:
+        name, microseconds = "growth.png", [1000 * ms for ms in growth["ms_per_sentence"]]
+    draw_growth(out / name, growth["lengths"], microseconds, of="step" if layer else "sentence")
+    return name
 
 
 def _show_systems(record: dict[str, Any], console: Any) -> None:

@@ -9,8 +9,9 @@ from tpr_rnn.analysis.explanation import explain
 from tpr_rnn.analysis.schema import Trace
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.cli.console import Console
-from tpr_rnn.data.babi.format import split_sentences
-from tpr_rnn.errors import UserError, quoted
+from tpr_rnn.cli.told import kinds_of
+from tpr_rnn.data.babi.format import is_question, split_sentences
+from tpr_rnn.errors import UserError
 from tpr_rnn.models.reader import Answer, Reader
 
 SHOWN = 0.01
@@ -40,8 +41,8 @@ class Prompt:
     """What new words are, by word."""
     explaining: tuple[str, ...] | None
     """Whether each answer comes with its reasons, and how many of them (`ask --explain`)."""
-    asked: str | None = field(default=None, init=False)
-    """The last question that was answered."""
+    asked: tuple[tuple[str, ...], str] | None = field(default=None, init=False)
+    """The last question that was answered, and the story it was about."""
 
     def run(self) -> int:
         """Take lines until there are no more."""
@@ -80,14 +81,17 @@ class Prompt:
                 self.sentences.clear()
                 self.asked = None
             case ["undo"]:
-                if self.sentences:
-                    self.console.print(f"Removed: {self.sentences.pop()}")
+                if not self.sentences:
+                    raise UserError("There is no sentence to remove.")
+                self.console.print(f"Removed: {self.sentences.pop()}")
             case ["story"]:
                 show_story(self.sentences, self.console)
             case ["words"]:
                 self.console.print(", ".join(self.reader.vocabulary.words[1:]))
             case ["word", *rest]:
-                self.kinds |= kinds_of([" ".join(rest)])
+                kinds = kinds_of([" ".join(rest)])
+                self.reader.check_kinds(kinds)
+                self.kinds |= kinds
             case _:
                 for text in split_sentences(line):
                     self._take(text)
@@ -97,21 +101,23 @@ class Prompt:
         after = self.reader.for_words([*self.sentences, text], self.kinds)
         for each in after.new_words[len(before) :]:
             self.console.print(f"{each} (if it is not: word {each.word}=thing, say)")
-        if not text.endswith("?"):
+        if not is_question(text):
             after.check([text])
             self.sentences.append(text)
             return
         show_answers(self.reader.answer(self.sentences, text, kinds=self.kinds), self.console)
-        absent = self.reader.not_told(self.sentences, text, self.kinds)
-        say_what_is_absent(absent, self.console)
-        self.asked = text
+        self.asked = tuple(self.sentences), text
         if self.explaining is not None:
             self._explain(full=bool(self.explaining))
+            return
+        absent = self.reader.not_told(self.sentences, text, self.kinds)
+        say_what_is_absent(absent, self.console)
 
     def _explain(self, *, full: bool) -> None:
         if self.asked is None:
             raise UserError("Nothing was asked yet.")
-        found = trace(self.reader, self.sentences, self.asked, kinds=self.kinds)
+        story, question = self.asked
+        found = trace(self.reader, story, question, kinds=self.kinds)
         show_explanation(found, self.console, full=full)
 
 
@@ -139,14 +145,3 @@ def show_explanation(found: Trace, console: Console, *, full: bool) -> None:
     """The reasons for an answer."""
     for line in explain(found, full=full):
         console.print(line, style=None if line.startswith(" ") else "bold")
-
-
-def kinds_of(given: Sequence[str]) -> dict[str, str]:
-    """What new words are, by word, as somebody says it: library=place."""
-    kinds = {}
-    for each in given:
-        word, equals, kind = each.strip().partition("=")
-        if not equals:
-            raise UserError(f"a word and its kind are such as library=place, not {quoted(each)}")
-        kinds[word.lower()] = kind
-    return kinds

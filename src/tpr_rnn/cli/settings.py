@@ -32,7 +32,7 @@ def settings(
     from tpr_rnn.cli.console import Console
     from tpr_rnn.training.presets import PRESETS
 
-    rows = _settings(preset)
+    rows = all_settings(preset)
     if json:
         print_json({"preset": preset, "settings": [row._asdict() for row in rows]})
         return 0
@@ -45,14 +45,15 @@ def settings(
         for row in rows:
             if row.part == part:
                 values = [row.default] if preset is None else [row.default, row.value]
-                table.add_row(row.name, *map(_shown, values), row.meaning)
+                table.add_row(row.name, *map(shown, values), row.meaning)
         console.print(table, soft_wrap=False)
     console.print("Change one with --set NAME=VALUE, as in: train --task 1 --set epochs=20")
     console.print(f"Presets: {', '.join(PRESETS)}")
     return 0
 
 
-def _settings(preset: str | None) -> list[Setting]:
+def all_settings(preset: str | None) -> list[Setting]:
+    """The settings of training and of one kind of model, or of all kinds without a preset."""
     from tpr_rnn.models.registry import ARCHITECTURES
     from tpr_rnn.settings import meanings
     from tpr_rnn.training.preset import FROM_DATA, Preset
@@ -92,7 +93,7 @@ def _default(field: "Field[Any]") -> Any:
     return None if field.default is MISSING else field.default
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as `--set` takes it."""
     if isinstance(value, tuple):
         return ",".join(value)

@@ -183,3 +183,6 @@ class Mixture:
     """The experiment that its runs belong to."""
     substitutes: bool
     """Whether it may take other training stories where a training file is missing."""
+    scored: str | None = None
+    """The task, or `ALL`, whose stories a model of it is scored on, where others of its stories are
+    for training alone; None: all of them."""

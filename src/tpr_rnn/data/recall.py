@@ -16,11 +16,11 @@ from tpr_rnn.data.babi.format import format_story
 from tpr_rnn.data.dataset import GENERATED, SPLITS, Corpus, DataSet, Mixture, Source, Splits
 from tpr_rnn.data.story import Question, Story
 
-STORIES = {"train": 8_000, "valid": 250, "test": 500}
+STORIES = {"train": 4_000, "valid": 125, "test": 250}
 ASKED = 8
 """Questions a story, where it has so many to ask."""
-KEYS, VALUES, GRID, NODES, ITEMS = 128, 32, 16, 32, 8
-EDGES, SWAPS = 16, 24
+KEYS, VALUES, GRID, NODES, ITEMS = 32, 16, 6, 12, 16
+EDGES, SWAPS = 8, 4
 
 Thing = TypeVar("Thing")
 
@@ -46,7 +46,7 @@ def _two_keys(rng: random.Random, count: int) -> Story:
 
 def _both_ways(rng: random.Random, count: int) -> Story:
     """Recall in both directions: x -> y is told, and both x ? and y ? are asked."""
-    pairs = [(f"x{x}", f"y{y}") for x, y in zip(*_two_samples(rng, KEYS, count), strict=True)]
+    pairs = [(f"x{x}", f"y{y}") for x, y in zip(*_two_samples(rng, NODES, count), strict=True)]
     asked = [pair if rng.random() < 0.5 else pair[::-1] for pair in _some(rng, pairs)]
     return _story([f"{x} {y}." for x, y in pairs], [(f"{one} ?", other) for one, other in asked])
 
@@ -74,10 +74,10 @@ def _hops(rng: random.Random, hops: int) -> Story:
 
 
 def _permute(rng: random.Random, cups: int) -> Story:
-    """Things under cups, two of which change places again and again."""
+    """Things under cups, two of which change places, again and again or never."""
     under = rng.sample(range(ITEMS), cups)
     told = [f"c{cup} i{item}." for cup, item in enumerate(under)]
-    for _ in range(SWAPS):
+    for _ in range(rng.randint(0, SWAPS)):
         one, other = rng.sample(range(cups), 2)
         under[one], under[other] = under[other], under[one]
         told.append(f"c{one} c{other} exchange.")
@@ -87,10 +87,10 @@ def _permute(rng: random.Random, cups: int) -> Story:
 KINDS: Mapping[str, tuple[Callable[[random.Random, int], Story], tuple[int, ...]]] = (
     MappingProxyType(
         {
-            "one-key": (_one_key, (16, 32, 64, 128)),
-            "two-keys": (_two_keys, (16, 64)),
-            "both-ways": (_both_ways, (16, 64)),
-            "before-last": (_before_last, (8, 24)),
+            "one-key": (_one_key, (8, 16, 32)),
+            "two-keys": (_two_keys, (12, 36)),
+            "both-ways": (_both_ways, (4, 8)),
+            "before-last": (_before_last, (4, 8)),
             "hops": (_hops, (1, 2, 3, 4)),
             "permute": (_permute, (3, 5)),
         }

@@ -30,6 +30,7 @@ class TaskError(_Part, frozen=True, kw_only=True):
     """How a task fared."""
 
     error: Percent
+    """Share of the questions that got a wrong answer."""
 
 
 class _Errors(_Part, frozen=True, kw_only=True):
@@ -38,6 +39,7 @@ class _Errors(_Part, frozen=True, kw_only=True):
     error: Percent
     """The mean over tasks."""
     per_task: dict[str, TaskError]
+    """By the name of the task."""
 
     def __post_init__(self) -> None:
         """Refuse a mean that is not that of the tasks: one of the two was changed by hand."""
@@ -72,6 +74,7 @@ class NewName(_Part, frozen=True, kw_only=True):
     trained: bool
     """Whether the training stories of the task have the name."""
     accuracy: Percent
+    """Of all questions about these stories."""
     asked_accuracy: Percent
     """Of the questions about the name itself."""
 
@@ -82,7 +85,9 @@ class NewNames(_Part, frozen=True, kw_only=True):
     per_name: dict[str, dict[str, NewName]]
     """By name and task."""
     when: str
+    """When it was measured (UTC, ISO 8601)."""
     command: str
+    """What asked for it."""
 
     def __post_init__(self) -> None:
         """Refuse a probe of nothing."""
@@ -94,22 +99,29 @@ class SwappedTask(_Part, frozen=True, kw_only=True):
     """Errors of a task with its names as they are and swapped."""
 
     plain_error: Percent
+    """With the names of the files."""
     swapped_error: Percent
+    """With names that are new to the task."""
 
 
 class SwappedErrors(_Part, frozen=True, kw_only=True):
     """Errors with the names as they are and swapped; all questions count alike."""
 
     plain_error: Percent
+    """With the names of the files."""
     swapped_error: Percent
+    """With names that are new to each task."""
     per_task: dict[str, SwappedTask]
+    """By the name of the task."""
 
 
 class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
     """The probe with swapped names (data/babi/swapped_names.py), on test stories."""
 
     when: str
+    """When it was measured (UTC, ISO 8601)."""
     command: str
+    """What asked for it."""
 
 
 class Calibration(_Part, frozen=True, kw_only=True):
@@ -127,7 +139,9 @@ class WideKind(_Part, frozen=True, kw_only=True):
     """How a kind of wide questions fared."""
 
     error: Percent
+    """Share of the questions that got a wrong answer."""
     questions: Count
+    """How many were asked."""
 
 
 class WideErrors(_Part, frozen=True, kw_only=True):
@@ -136,6 +150,7 @@ class WideErrors(_Part, frozen=True, kw_only=True):
     error: Percent
     """The mean over kinds."""
     per_kind: dict[str, WideKind]
+    """By the name of the kind."""
     unknown_found: Percent
     """Of the questions that nothing told answers, those that get `unknown`."""
     calibration_error: Percent
@@ -148,22 +163,29 @@ class WideSuite(WideErrors, frozen=True, kw_only=True):
     """The same, as it was measured for a record."""
 
     when: str
+    """When it was measured (UTC, ISO 8601)."""
     command: str
+    """What asked for it."""
 
 
 class Settings(_Part, frozen=True, kw_only=True):
     """Every setting, with the sizes that come from the data."""
 
     model: dict[str, Setting]
+    """Of the model."""
     recipe: dict[str, Setting]
+    """Of training."""
 
 
 class CurvePoint(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """An evaluation during training, as a learning curve has it."""
 
     step: Count
+    """Training steps so far."""
     cpu_seconds: Seconds
+    """Of the processor, so far."""
     valid_error: Percent
+    """On the validation questions."""
 
 
 class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
@@ -174,11 +196,15 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     variant: str
     """What distinguishes it within the experiment from runs of the same task and seed."""
     architecture: str
+    """The kind of model, by its name in the registry."""
     preset: str
+    """The settings that it started from."""
     task: str
     """A task's name, all, or the name of an experiment with several."""
     seed: Count
+    """That of all randomness."""
     attempts: Count
+    """How often training began."""
     initialisation_seeds: list[Count]
     """More than one where an attempt was given up, or began with NaN."""
     commit: str | None
@@ -188,14 +214,21 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     kernel: str | None
     """What computed the memory; None where there is no memory, or where it is not known."""
     device: str
+    """Such as cpu or cuda."""
     threads: Count
+    """Threads of torch."""
     valid: ValidErrors
+    """Errors on the validation questions."""
     test: FinalErrors | None
+    """Errors on the test questions; None: nobody has asked for them."""
     new_names: NewNames | None
+    """The probe with new names; None: not asked for."""
     swapped_names: SwappedNames | None
+    """The probe with swapped names; None: not asked for."""
     data: str
     """The directory's name, or `generated`."""
     data_sha256: str
+    """Checksum of the stories."""
     questions: dict[str, Count]
     """How many there are, by split."""
     missing_files: dict[str, str]
@@ -203,10 +236,15 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     substituted: dict[str, str]
     """Tasks that were trained on other stories than the official ones, and on which."""
     versions: dict[str, str]
+    """Of Python and of the libraries."""
     settings: Settings
+    """All settings of model and training."""
     parameters: Count
+    """How many numbers the model has learned."""
     steps: Count
+    """Training steps, of all attempts."""
     best_step: Count | None
+    """The step whose weights were kept."""
     stopped: str | None
     """Why it ended before its last step, if it did."""
     seconds: Seconds

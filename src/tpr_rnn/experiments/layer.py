@@ -9,7 +9,7 @@ from tpr_rnn.memory import OPERATIONS, SPECS
 from tpr_rnn.models.layer_reader import LAYERS
 from tpr_rnn.training.presets import DEFAULT
 
-RATES = ("0.001", "0.003", "0.01")
+RATES = ("0.003", "0.01", "0.03")
 """Learning rates that every layer is trained with: it is judged by its best one on validation."""
 FIRST, *_ = OPERATIONS
 OTHERS = [name for name in SPECS if name not in OPERATIONS]

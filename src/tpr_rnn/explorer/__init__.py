@@ -3,7 +3,8 @@
 It shows the result of `analysis.trace` and computes nothing of its own.
 
     service.py      what it can do, in plain Python: answer, trace, generate, parse, check
-    questions.py    questions that fit a story
+    gallery.py      stories to look at
+    questions.py    questions that fit a story, and the words that answer their kind
     messages.py     requests and responses, as JSON; the OpenAPI description comes from them
     errors.py       messages about what is wrong with a request
     security.py     which hosts and sizes are accepted, and what the page may do

@@ -3,14 +3,12 @@
 /api/openapi.json describes it. A refused request is answered by a `Problem`.
 """
 
-import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse
@@ -24,7 +22,7 @@ from tpr_rnn.explorer import errors, messages
 from tpr_rnn.explorer.connections import OUT_OF_DESCRIPTORS
 from tpr_rnn.explorer.queue import BusyError, Queue
 from tpr_rnn.explorer.security import Protection
-from tpr_rnn.explorer.service import OPERATIONS, Service, in_words
+from tpr_rnn.explorer.service import OPERATIONS, Service
 
 PAGE = Path(__file__).parent / "page"
 # What an address of the description may answer; 404 and 405 are those of all others.
@@ -37,7 +35,6 @@ REFUSALS: Mapping[int | str, dict[str, Any]] = {
     503: {"description": "Too many requests at once; try again later.", "model": messages.Problem},
 }
 _TASKS = f"^({'|'.join(TASK_TITLES)})$"
-_WORDS = TypeAdapter(dict[str, Any])
 
 
 def create_app(service: Service, hosts: Collection[str] | None = None) -> FastAPI:
@@ -77,6 +74,11 @@ def _add_api(app: FastAPI, service: Service) -> None:
         """List the memory's operations: names, meanings, colours."""
         return OPERATIONS
 
+    @app.get("/api/gallery")
+    async def gallery() -> messages.GalleryResponse:
+        """List stories that show one idea each, which the model answers right."""
+        return service.gallery
+
     @app.post("/api/answer")
     async def answer(request: Request, asking: messages.AnswerRequest) -> messages.AnswerResponse:
         """Answer a question about a story."""
@@ -90,15 +92,8 @@ def _add_api(app: FastAPI, service: Service) -> None:
     @app.post("/api/trace", response_model=messages.TraceResponse)
     async def trace(request: Request, tracing: messages.TraceRequest) -> Response:
         """Follow a story, and a question about it, through the memory."""
-
-        def traced() -> bytes:
-            found = service.trace(tracing)
-            not_told = service.not_told(tracing)
-            words = _WORDS.dump_python({**in_words(found), "not_told": not_told}, mode="json")
-            # Not by the response's own class: validating each number again is slow.
-            return json.dumps({"trace": found.as_json(), **words}).encode()
-
-        return Response(await queue.do(request, traced), media_type="application/json")
+        traced = await queue.do(request, service.traced, tracing)
+        return Response(traced, media_type="application/json")
 
     @app.get("/api/story")
     async def story(
@@ -124,7 +119,7 @@ def _add_api(app: FastAPI, service: Service) -> None:
         request: Request, about: messages.QuestionsRequest
     ) -> messages.QuestionsResponse:
         """Suggest questions that fit a story."""
-        fitting = await queue.do(request, service.suggest, about.story)
+        fitting = await queue.do(request, service.suggest, about)
         return messages.QuestionsResponse(questions=tuple(fitting))
 
 

@@ -12,7 +12,7 @@ BODY = 256 * 1024
 """Bytes in the body of a request."""
 ANSWERS = 20
 """Answers to one question."""
-SUGGESTED = 40
+SUGGESTED = 12
 """Questions suggested for a story."""
 CORRECTED = 20
 """Unknown words for which similar known ones are looked up in one request."""

@@ -14,6 +14,7 @@ Sentences = Annotated[list[Sentence], Field(max_length=limits.SENTENCES)]
 NounKind = Literal["name", "thing", "place"]
 Kinds = Annotated[dict[str, NounKind], Field(max_length=limits.SENTENCES)]
 OperationNames = Annotated[list[Operation], Field(min_length=1, max_length=len(SPECS))]
+ModelName = Annotated[str, Field(max_length=limits.CHARACTERS)]
 
 
 class Message(BaseModel):
@@ -35,6 +36,8 @@ class AnswerRequest(Message):
     story: Sentences
     """The sentences, in order."""
     question: Sentence
+    model: ModelName = ""
+    """One of the models beside the explored one; empty: that one."""
     operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
     top: int = Field(5, ge=1, le=limits.ANSWERS)
@@ -59,6 +62,8 @@ class TraceRequest(Message):
 
     story: Sentences
     question: Sentence | None = None
+    model: ModelName = ""
+    """One of the models beside the explored one; empty: that one."""
     operations: OperationNames | None = None
     """Use only these operations of the memory; absent: all that the model was trained with."""
     kinds: Kinds = Field(default_factory=dict)
@@ -76,6 +81,8 @@ class TraceResponse(Message):
     """The reasons for the answer, in words; null without a question."""
     not_told: tuple[str, ...]
     """People, things and places of the question that the story never mentions."""
+    expected: tuple[str, ...] | None
+    """The words that answer questions of this kind; null if the simulator asks none like it."""
 
 
 class KnownQuestion(Message):
@@ -102,6 +109,21 @@ class StoryResponse(KnownStory):
 
     task: str
     seed: int
+
+
+class GalleryStory(KnownStory):
+    """A story that shows one idea."""
+
+    title: str
+    look_for: str
+    """What to look for."""
+
+
+class GalleryResponse(Message):
+    """Stories to look at."""
+
+    stories: tuple[GalleryStory, ...]
+    """Those that the model can read and answers right."""
 
 
 class ParseRequest(Message):
@@ -155,12 +177,15 @@ class QuestionsRequest(Message):
     """A story to ask about."""
 
     story: Sentences
+    kinds: Kinds = Field(default_factory=dict)
+    """What new words are, where their sentences do not tell it."""
 
 
 class QuestionsResponse(Message):
     """Questions that fit a story."""
 
     questions: tuple[str, ...]
+    """Those that the model can answer: with a likely word, of the kind that is asked for."""
 
 
 class Task(Message):
@@ -208,6 +233,14 @@ class OperationsResponse(Message):
     """In the order of the memory's table; a model may have been trained with fewer."""
 
 
+class ModelBeside(Message):
+    """A model to compare with."""
+
+    name: str
+    operations: tuple[Operation, ...]
+    """Memory operations that it was trained with."""
+
+
 class ModelResponse(Message):
     """A model."""
 
@@ -226,4 +259,6 @@ class ModelResponse(Message):
     words: tuple[str, ...]
     """All that it knows."""
     tasks: tuple[Task, ...]
+    beside: tuple[ModelBeside, ...]
+    """Others, to see side by side with it."""
     limits: Limits

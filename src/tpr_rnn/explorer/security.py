@@ -11,9 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tpr_rnn.explorer import limits
 
 HEADERS = {
-    # Only files of this server, no inline script or style, no frame of another page.
+    # Only files of this server, no inline script or style, no frame of another page. A picture that
+    # the page has made itself (blob:) becomes a PNG.
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -1,8 +1,12 @@
 """What the explorer can do, in plain Python; `app` puts it on the network."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from tpr_rnn import __version__
 from tpr_rnn.analysis.explanation import node_name, reasons
@@ -12,8 +16,10 @@ from tpr_rnn.data.babi.format import parse_told
 from tpr_rnn.data.simulator import TASK_TITLES, tell
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import PADDING, answer_word, tokenize
+from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.explorer import limits, messages
 from tpr_rnn.explorer.errors import check_sizes
+from tpr_rnn.explorer.gallery import gallery_for
 from tpr_rnn.explorer.questions import FittingQuestions
 from tpr_rnn.memory import SPECS
 from tpr_rnn.models.new_words import EXAMPLES
@@ -36,6 +42,7 @@ OPERATIONS = messages.OperationsResponse(
         for spec in SPECS.values()
     )
 )
+_WORDS = TypeAdapter(dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -45,10 +52,12 @@ class Service:
     reader: Reader
     name: str
     """The name of the model."""
+    beside: Mapping[str, Reader] = field(default_factory=dict, hash=False)
+    """Other models by name, to compare with."""
 
     def __post_init__(self) -> None:
         """Describe the model at once: that is slow, and refuses a model without a memory."""
-        _ = self.description
+        _ = self.description, self.gallery
 
     @cached_property
     def description(self) -> messages.ModelResponse:
@@ -68,29 +77,63 @@ class Service:
                 messages.Task(name=name, title=title, known=name in self._questions.tasks)
                 for name, title in TASK_TITLES.items()
             ),
+            beside=tuple(
+                messages.ModelBeside(name=name, operations=reader.sentence_model.operations)
+                for name, reader in self.beside.items()
+            ),
             limits=messages.Limits(),
         )
 
+    @cached_property
+    def gallery(self) -> messages.GalleryResponse:
+        """Stories to look at."""
+        return messages.GalleryResponse(stories=gallery_for(self.reader))
+
     def answer(self, asking: messages.AnswerRequest) -> list[Answer]:
         """The most likely answers to a question."""
-        reader = self.reader
+        reader = self._reader(asking.model)
         if asking.operations is not None:
             reader = reader.with_operations(asking.operations)
         return reader.answer(asking.story, asking.question, asking.top, kinds=asking.kinds)
 
+    def _reader(self, name: str) -> Reader:
+        """The model of a request; empty: the one that is explored."""
+        if not name:
+            return self.reader
+        if name not in self.beside:
+            known = ", ".join(map(quoted, self.beside)) or "none"
+            raise UserError(f"there is no model {quoted(name)} here; beside this one: {known}")
+        return self.beside[name]
+
     def trace(self, tracing: messages.TraceRequest) -> Trace:
         """Everything that happens in the memory."""
         return trace(
-            self.reader,
+            self._reader(tracing.model),
             tracing.story,
             tracing.question,
             operations=tracing.operations,
             kinds=tracing.kinds,
         )
 
+    def traced(self, tracing: messages.TraceRequest) -> bytes:
+        """A `messages.TraceResponse` as JSON: by its own class each number would be checked again,
+        which is slow."""
+        found = self.trace(tracing)
+        beside = {"not_told": self.not_told(tracing), "expected": self.expected(tracing)}
+        words = {**in_words(found), **beside}
+        plain = {"trace": found.as_json(), **_WORDS.dump_python(words, mode="json")}
+        return json.dumps(plain).encode()
+
     def not_told(self, asking: messages.AnswerRequest | messages.TraceRequest) -> tuple[str, ...]:
         """Whatever the question is about that the story never mentions."""
-        return tuple(self.reader.not_told(asking.story, asking.question or "", asking.kinds))
+        reader = self._reader(asking.model)
+        return tuple(reader.not_told(asking.story, asking.question or "", asking.kinds))
+
+    def expected(self, tracing: messages.TraceRequest) -> tuple[str, ...] | None:
+        """The words that answer questions of a kind."""
+        said = [*tracing.story, *([tracing.question] if tracing.question else [])]
+        reader = self._reader(tracing.model).for_words(said, tracing.kinds)
+        return self._questions.answers(tracing.question or "", reader)
 
     def generate(self, task: str, seed: int) -> messages.StoryResponse:
         """A story from the simulator."""
@@ -124,13 +167,13 @@ class Service:
             ),
         )
 
-    def suggest(self, story: Sequence[str]) -> list[str]:
-        """Questions that fit a story."""
-        return self._questions.about(story, limits.SUGGESTED)
+    def suggest(self, about: messages.QuestionsRequest) -> list[str]:
+        """Questions that fit a story, and that the model can answer."""
+        return self._questions.about(about.story, about.kinds, limits.SUGGESTED)
 
     @cached_property
     def _questions(self) -> FittingQuestions:
-        return FittingQuestions(self.reader.vocabulary)
+        return FittingQuestions(self.reader)
 
     @lru_cache(maxsize=1024)  # noqa: B019  (there is one service in a process)
     def _nearest(self, word: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from tpr_rnn.memory import native
 from tpr_rnn.memory.associations import Associations, Parts, key_rows, retrieved
 from tpr_rnn.memory.checks import full_precision
-from tpr_rnn.memory.keys import at_most_unit, bounded, drawn_together, unit
+from tpr_rnn.memory.keys import bounded, bounded_relations, drawn_together, unit
 from tpr_rnn.memory.operations import (
     ENTITIES,
     OPERATIONS,
@@ -32,8 +32,8 @@ __all__ = [
     "OperationSpec",
     "Parts",
     "Queries",
-    "at_most_unit",
     "bounded",
+    "bounded_relations",
     "check_operations",
     "content_weights",
     "densify",

@@ -18,9 +18,9 @@ TINY = 1e-6
 
 def bounded(said: Parts, operations: tuple[Operation, ...]) -> Parts:
     """The same with entities of length 1 and relations of at most 1, close enough to each other."""
-    e1, e2 = unit(said.e1), unit(said.e2)
-    r1, r2, r3 = (at_most_unit(relation) for relation in (said.r1, said.r2, said.r3))
-    return drawn_together(Parts(e1, e2, r1, r2, r3), operations)
+    relations = torch.stack((said.r1, said.r2, said.r3), dim=-2)
+    r1, r2, r3 = bounded_relations(relations, operations).unbind(-2)
+    return drawn_together(Parts(unit(said.e1), unit(said.e2), r1, r2, r3), operations)
 
 
 def unit(entity: Float[Tensor, "*rows e"]) -> Float[Tensor, "*rows e"]:
@@ -31,6 +31,21 @@ def unit(entity: Float[Tensor, "*rows e"]) -> Float[Tensor, "*rows e"]:
 def at_most_unit(relation: Float[Tensor, "*rows r"]) -> Float[Tensor, "*rows r"]:
     """Of length 1 or less: the length says how strongly a sentence writes."""
     return relation / _length(relation).clamp(min=1.0)
+
+
+def bounded_relations(
+    relations: Float[Tensor, "*rows k r"], operations: tuple[Operation, ...]
+) -> Float[Tensor, "*rows k r"]:
+    """Of at most length 1 each: r1, r2, r3 and any others.
+
+    But where swap alone reads r2, only its distance from r1 counts, which `drawn_together` bounds:
+    for a full swap it must be the square root of 2, and with r1 = 0 that is the length of r2.
+    """
+    bounded = at_most_unit(relations)
+    if "swap" in operations and "move" not in operations:
+        r1, _, *others = bounded.unbind(-2)
+        return torch.stack((r1, relations[..., 1, :], *others), dim=-2)
+    return bounded
 
 
 def drawn_together(said: Parts, operations: tuple[Operation, ...]) -> Parts:

@@ -26,10 +26,10 @@ LAYERS = {
     "lstm": "LSTM",
     "attention": "softmax attention",
 }
-ENTITY, RELATION, HOPS = 32, 16, 4
-DELTA_SIZE = 128
-"""A matrix of 128 x 128 is as many numbers as a memory of 32 x 16 x 32."""
-LSTM_UNITS, ATTENTION_HEADS = 84, 4
+ENTITY, RELATION, HOPS = 16, 8, 4
+DELTA_SIZE = 45
+"""A matrix of 45 x 45 is about as many numbers as a memory of 16 x 8 x 16."""
+LSTM_UNITS, ATTENTION_HEADS = 50, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +40,9 @@ class LayerReaderConfig(ModelConfig):
     """The layer: tpr-memory, delta-rule, lstm or attention."""
     operations: tuple[str, ...] = OPERATIONS
     """Of tpr-memory: what a step does to the memory; there is swap too."""
-    size: int = 64
+    size: int = 32
     """Dimension of a step."""
-    layer_parameters: int = 64_000
+    layer_parameters: int = 20_000
     """About how many parameters the layer has together with the network behind it."""
 
     def __post_init__(self) -> None:

@@ -104,7 +104,8 @@ def _kind(word: str, tokens: Sequence[Sequence[str]], unknown: frozenset[str]) -
     """The one kind that all places of a word ask for, if there is one. The first places count.
 
     A later place that asks for another kind ("Where is the library?" asks for a thing) is passed
-    over: what was told first says what the word is.
+    over: what was told first says what the word is. So is a place that no known sentence has
+    ("Who ate the kite?"): it says nothing of the kite. A verb has no other places.
     """
     possible: Counter[Kind] = Counter()
     for sentence in tokens:
@@ -112,10 +113,10 @@ def _kind(word: str, tokens: Sequence[Sequence[str]], unknown: frozenset[str]) -
             if each == word:
                 asked = _asked_for(sentence, position, unknown)
                 if not asked:
-                    return None  # a verb, say
+                    continue
                 kept = {kind for kind in asked if kind in possible}
                 possible = Counter({kind: asked[kind] for kind in kept or possible or asked})
-    return possible.most_common(1)[0][0]
+    return possible.most_common(1)[0][0] if possible else None
 
 
 def _asked_for(sentence: Sequence[str], position: int, unknown: frozenset[str]) -> Counter[Kind]:
@@ -157,6 +158,6 @@ def _known_places() -> dict[Around, Counter[Kind]]:
     return places
 
 
-def is_noun(word: str) -> bool:
-    """Whether a known word is the name of a person, a thing or a place."""
-    return word in _KIND_OF
+def kind_of(word: str) -> Kind | None:
+    """What a known word is the name of; None if it is none of a person, a thing or a place."""
+    return _KIND_OF.get(word)

@@ -19,7 +19,7 @@ from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.files import read_tensors, write_tensors
 from tpr_rnn.memory import check_operations
 from tpr_rnn.models.model import Model
-from tpr_rnn.models.new_words import NewWord, is_noun, new_words
+from tpr_rnn.models.new_words import SLOTS, NewWord, kind_of, new_words
 from tpr_rnn.models.registry import (
     ARCHITECTURES,
     TPR_RNN,
@@ -81,15 +81,19 @@ class Reader:
         self.model.eval()
         with torch.no_grad():
             y_hat = self.probabilities(self.model(batch))[0]
-        best = y_hat.topk(min(top, len(self.vocabulary)))
+        best = y_hat.topk(min(top, len(self.vocabulary) - 1))
         return [
             Answer(reader.vocabulary.words[number], probability)
             for probability, number in zip(*(part.tolist() for part in best), strict=True)
         ]
 
     def probabilities(self, logits: Float[Tensor, "*n v"]) -> Float[Tensor, "*n v"]:
-        """How likely each word is (eq. 20), at the temperature that was chosen."""
-        return (logits / self.temperature).softmax(dim=-1)
+        """How likely each word is (eq. 20), at the temperature that was chosen.
+
+        The padding, number 0, is no word, whatever a model thinks that has learned little.
+        """
+        words = (logits[..., 1:] / self.temperature).softmax(dim=-1)
+        return torch.cat([torch.zeros_like(logits[..., :1]), words], dim=-1)
 
     def not_told(
         self, story: Sequence[str], question: str, kinds: Mapping[str, str] | None = None
@@ -100,7 +104,7 @@ class Reader:
         return [
             word
             for word in dict.fromkeys(tokenize(question))
-            if word not in told and (is_noun(word) or word in new)
+            if word not in told and (kind_of(word) or word in new)
         ]
 
     def for_words(self, texts: Sequence[str], kinds: Mapping[str, str] | None = None) -> "Reader":
@@ -123,6 +127,22 @@ class Reader:
             vocabulary=self.vocabulary.renamed(names),
             new_words=(*self.new_words, *taken),
         )
+
+    def check_kinds(self, kinds: Mapping[str, str]) -> None:
+        """Refuse to be told what a word is that is not new, or that cannot be read anyway."""
+        for word in kinds:
+            if word in self.vocabulary:
+                raise UserError(f"the model knows {quoted(word)}; only new words can be chosen")
+        if kinds and not self.takes_new_words:
+            raise UserError(
+                "this model takes no new words; one that was trained on wide stories does "
+                "(tpr-rnn train --task all+wide)"
+            )
+
+    @property
+    def takes_new_words(self) -> bool:
+        """Whether the model has slots for words that it does not know."""
+        return any(slot in self.vocabulary for slots in SLOTS.values() for slot in slots)
 
     @property
     def memory_model(self) -> TPRRNN | WordLevel:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -116,6 +116,8 @@ class TPRRNN(Model):
     """Reads stories into a third-order tensor-product memory and answers questions about them."""
 
     config: TPRRNNConfig
+    unit: Literal["sentence"] = "sentence"
+    """What updates the memory once."""
 
     def __init__(
         self,

@@ -11,10 +11,10 @@ one solve (`memory.parallel`).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
@@ -94,6 +94,8 @@ class WordLevel(Model):
     """Reads stories word by word into a third-order tensor-product memory, and answers from it."""
 
     config: WordLevelConfig
+    unit: Literal["word"] = "word"
+    """What updates the memory once."""
 
     def __init__(
         self,
@@ -180,7 +182,7 @@ class WordLevel(Model):
         states: Tensor = self.hidden_dropout(self.lstm(vectors)[0])
         return states
 
-    def said(self, states: Float[Tensor, "b w h"]) -> Float[Tensor, "b w d"]:
+    def said(self, states: Float[Tensor, "*n h"]) -> Float[Tensor, "*n d"]:
         """What each word tells the memory: e1, e2, r1, r2, r3, side by side (eq. 7, 8)."""
         return self._bounded(self.update(states), len(ENTITIES))
 
@@ -199,6 +201,19 @@ class WordLevel(Model):
             ),
             dim=-1,
         )
+
+    def sentence_parts(self, sentences: Int[Tensor, "u w"]) -> dict[str, Float[Tensor, "u _"]]:
+        """What sentences, each read by itself, tell the memory with their last words, by name."""
+        return self.said_by_name(self.said(self._last_states(sentences)))
+
+    def question_parts(self, questions: Int[Tensor, "a w"]) -> dict[str, Float[Tensor, "a _"]]:
+        """With what questions, each read by itself, read the memory, by the paper's names."""
+        return self.asked_by_name(self.asked(self._last_states(questions)))
+
+    def _last_states(self, texts: Int[Tensor, "u w"]) -> Float[Tensor, "u h"]:
+        """The LSTM's state after the last word of each text; 0 is padding."""
+        states: Tensor = self.lstm(embedding(texts, self.embedding))[0]
+        return states[torch.arange(len(texts), device=texts.device), (texts > 0).sum(dim=1) - 1]
 
     def said_by_name(self, said: Float[Tensor, "*n d"]) -> dict[str, Float[Tensor, "*n _"]]:
         """Take what words tell apart, by the paper's names."""

@@ -80,7 +80,7 @@ def attention(layer: TPRMemory, told: Told, before: DenseMemory) -> Attention:
     said = told.associations.until(told.lengths)
     stories, time = said.story.shape
     *_, found = parallel(said, operations=layer.operations, state=before, queries=told.queries)
-    asked = embedding(told.queries.row, told.queries.table).view(stories, time, -1)
+    asked = embedding(told.queries.row, told.queries.table).unflatten(0, (stories, time))
     entity, along = asked.split([layer.entity_size, layer.hops * layer.relation_size], dim=2)
     found = found.view(stories, time, layer.hops, layer.entity_size)
     starts = torch.cat((entity.unsqueeze(2), found[:, :, :-1]), dim=2)  # of each hop

@@ -15,7 +15,7 @@ from tpr_rnn.memory import (
     DenseMemory,
     Parts,
     Queries,
-    at_most_unit,
+    bounded_relations,
     check_operations,
     drawn_together,
     full_precision,
@@ -26,6 +26,9 @@ from tpr_rnn.nn.state import MemoryState
 
 if TYPE_CHECKING:
     from tpr_rnn.nn.attention import Attention
+
+
+_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 class Told(NamedTuple):
@@ -68,21 +71,34 @@ class TPRMemory(nn.Module):
             output_size: features of each output; None: as many as of the input.
         """
         super().__init__()
-        sizes = (input_size, entity_size, relation_size, heads, hops)
-        names = ("input_size", "entity_size", "relation_size", "heads", "hops")
+        if output_size is None:
+            output_size = input_size
+        sizes = (input_size, entity_size, relation_size, heads, hops, output_size)
+        names = ("input_size", "entity_size", "relation_size", "heads", "hops", "output_size")
         for name, size in zip(names, sizes, strict=True):
-            if size < 1:
-                raise ValueError(f"{name} must be 1 or more, not {size}")
-        self.input_size, self.entity_size, self.relation_size, self.heads, self.hops = sizes
+            if not isinstance(size, int) or size < 1:
+                raise ValueError(f"{name} must be a whole number of 1 or more, not {size}")
+        self.input_size, self.entity_size, self.relation_size, self.heads, self.hops = sizes[:-1]
+        self.output_size = output_size
         self.operations = check_operations(operations)
-        self.output_size = input_size if output_size is None else output_size
         entities, relations = len(ENTITIES) + 1, len(RELATIONS) + hops
         self.parts = nn.Linear(
             input_size, heads * (entities * entity_size + relations * relation_size)
         )
-        self.scale = nn.Parameter(torch.ones(hops))  # of the layer norm after each hop
-        self.shift = nn.Parameter(torch.zeros(hops))
+        self.scale = nn.Parameter(torch.empty(hops))  # of the layer norm after each hop
+        self.shift = nn.Parameter(torch.empty(hops))
         self.output = nn.Linear(heads * hops * entity_size, self.output_size)
+        self._reset_norms()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, as after `to_empty` on a device."""
+        self.parts.reset_parameters()
+        self.output.reset_parameters()
+        self._reset_norms()
+
+    def _reset_norms(self) -> None:
+        nn.init.ones_(self.scale)
+        nn.init.zeros_(self.shift)
 
     def extra_repr(self) -> str:
         """The settings, for `print`."""
@@ -128,7 +144,7 @@ class TPRMemory(nn.Module):
             told.associations,
             operations=self.operations,
             lengths=told.lengths,
-            state=DenseMemory(before.tensor.flatten(0, 1)),
+            state=_of_heads(before, told),
             queries=told.queries,
         )
         assert isinstance(memory, DenseMemory)
@@ -136,7 +152,7 @@ class TPRMemory(nn.Module):
         y = self.output(found.transpose(1, 2).flatten(2).to(x.dtype))
         reads = read_mask
         if lengths is not None:
-            there = torch.arange(time, device=x.device) < lengths.unsqueeze(1)
+            there = _within(lengths, x)
             reads = there if reads is None else reads & there
         if reads is not None:
             y = torch.where(reads.unsqueeze(2), y, 0.0)
@@ -160,7 +176,7 @@ class TPRMemory(nn.Module):
         batch, _ = self._check(x, state, lengths, write_mask)
         told = self.tell(x, lengths=lengths, write_mask=write_mask)
         before = self.empty_state(batch) if state is None else state
-        return attention(self, told, DenseMemory(before.tensor.flatten(0, 1)))
+        return attention(self, told, _of_heads(before, told))
 
     def tell(
         self,
@@ -171,12 +187,17 @@ class TPRMemory(nn.Module):
     ) -> Told:
         """Take steps apart into what `parallel` and `sequential` need."""
         batch, time, _ = x.shape
+        if lengths is not None:
+            lengths = lengths.to(x.device)
+            # Whatever stands behind the end, NaN too, must not reach the gradients.
+            x = torch.where(_within(lengths, x).unsqueeze(2), x, 0.0)
         e, r, entities = self.entity_size, self.relation_size, len(ENTITIES)
         parts = self.parts(x).unflatten(2, (self.heads, -1))
         parts = parts.to(full_precision(parts.dtype))
         entity, relation = parts.split([(entities + 1) * e, (len(RELATIONS) + self.hops) * r], 3)
         e1, e2, n = unit(entity.unflatten(3, (-1, e))).unbind(3)
-        r1, r2, r3, *along = at_most_unit(relation.unflatten(3, (-1, r))).unbind(3)
+        relation = bounded_relations(relation.unflatten(3, (-1, r)), self.operations)
+        r1, r2, r3, *along = relation.unbind(3)
         said = torch.cat(drawn_together(Parts(e1, e2, r1, r2, r3), self.operations), dim=3)
         if write_mask is not None:
             said = torch.where(write_mask[:, :, None, None], said, 0.0)
@@ -201,17 +222,35 @@ class TPRMemory(nn.Module):
         *masks: Tensor | None,
     ) -> tuple[int, int]:
         """Refuse, in plain words, what does not go together."""
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"x is a tensor, not a {type(x).__name__}; sequences of several lengths are padded "
+                "behind their ends, and `lengths` says where those are"
+            )
         if x.dim() != 3 or x.shape[2] != self.input_size:
             raise ValueError(
                 f"x is (stories, steps, {self.input_size}), not of shape {tuple(x.shape)}"
             )
         batch, time, _ = x.shape
         wanted = (batch, self.heads, self.entity_size, self.relation_size, self.entity_size)
+        if state is not None and not isinstance(state, MemoryState):
+            raise TypeError(
+                "the state is a MemoryState, such as the layer has returned, "
+                f"not a {type(state).__name__}"
+            )
         if state is not None and state.tensor.shape != wanted:
             raise ValueError(
                 f"the state is of shape {tuple(state.tensor.shape)}, but {batch} stories of this "
                 f"layer need {wanted}: stories, heads, entity size, relation size, entity size"
             )
+        if state is not None and state.tensor.device != x.device:
+            raise ValueError(
+                f"the state is on {state.tensor.device} and x on {x.device}; "
+                "`state.to(x.device)` brings it there"
+            )
+        if lengths is not None and not (isinstance(lengths, Tensor) and lengths.dtype in _WHOLE):
+            kind = lengths.dtype if isinstance(lengths, Tensor) else f"a {type(lengths).__name__}"
+            raise TypeError(f"`lengths` is a tensor of whole numbers (torch.int64), not {kind}")
         if lengths is not None and lengths.shape != (batch,):
             raise ValueError(f"there are {batch} stories, but `lengths` is {tuple(lengths.shape)}")
         for name, mask in zip(("write_mask", "read_mask"), masks, strict=False):
@@ -221,3 +260,14 @@ class TPRMemory(nn.Module):
                     f"{mask.dtype} of shape {tuple(mask.shape)}"
                 )
         return batch, time
+
+
+def _within(lengths: Int[Tensor, " b"], x: Float[Tensor, "b t i"]) -> Bool[Tensor, "b t"]:
+    """Which steps are before the ends of their stories."""
+    within: Tensor = torch.arange(x.shape[1], device=x.device) < lengths.to(x.device).unsqueeze(1)
+    return within
+
+
+def _of_heads(state: MemoryState, told: Told) -> DenseMemory:
+    """The memories of all heads, each a story, in the numbers that the layer computes with."""
+    return DenseMemory(state.tensor.flatten(0, 1).to(told.associations.table.dtype))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from safetensors.torch import save
 from torch import Tensor
 
@@ -31,11 +31,13 @@ class MemoryState:
         """How many stories."""
         return self.tensor.shape[0]
 
-    def __getitem__(self, which: "int | slice | list[int] | Int[Tensor, ' c']") -> "MemoryState":
+    def __getitem__(
+        self, which: "int | slice | list[int] | Int[Tensor, '*c'] | Bool[Tensor, ' b']"
+    ) -> "MemoryState":
         """The memories of some stories; of one story, still with an axis of stories."""
-        if isinstance(which, int):
-            return MemoryState(self.tensor[which].unsqueeze(0))
-        return MemoryState(self.tensor[which])
+        chosen = self.tensor[which]
+        one = chosen.dim() < self.tensor.dim()  # by a number of whatever kind
+        return MemoryState(chosen.unsqueeze(0) if one else chosen)
 
     def detach(self) -> "MemoryState":
         """The same, where training should not reach further back."""

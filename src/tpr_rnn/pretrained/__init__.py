@@ -11,9 +11,14 @@ if TYPE_CHECKING:
 DIRECTORY = Path(__file__).parent
 
 
+def has_pretrained() -> bool:
+    """Whether this version has a bundled model."""
+    return (DIRECTORY / "model.safetensors").is_file()
+
+
 def pretrained_run() -> Path:
     """The run directory of the bundled model."""
-    if not (DIRECTORY / "model.safetensors").is_file():
+    if not has_pretrained():
         raise UserError(
             "this version of tpr-rnn has no bundled model; train one with `tpr-rnn train --task 1` "
             "(half a minute) and name its run directory"

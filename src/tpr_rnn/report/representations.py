@@ -24,6 +24,11 @@ def representations_page(report: Mapping[str, Any]) -> str:
         "middles, 0 if the clusters are orthogonal. The other columns: adjusted mutual information",
         "of the clusters with what the texts say; 1 is the same division, 0 is chance.",
     ]
+    if report.get("unit") == "word":
+        lines += [
+            "The model reads words. Each text is read by itself; its vectors are those after its",
+            "last word. Explanations name words, which count here for their sentences.",
+        ]
     for kind in ("sentences", "questions"):
         lines += ["", *_table(kind, report[kind])]
     return "\n".join([*lines, "", *_faithfulness(report["faithfulness"])]) + "\n"

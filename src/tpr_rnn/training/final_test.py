@@ -11,7 +11,7 @@ from tpr_rnn.evaluation.provenance import now
 from tpr_rnn.evaluation.record import FinalErrors, NewNames, RunRecord, SwappedNames
 from tpr_rnn.evaluation.scoring import percent, task_errors
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.training.run_config import RunConfig
+from tpr_rnn.training.run_config import RunConfig, scored_task
 from tpr_rnn.training.run_directory import RunDirectory
 
 
@@ -32,6 +32,8 @@ def score_test(directory: Path, command: str) -> RunRecord:
             f"{directory}: its test questions cannot be scored, for "
             f"{config.data or 'the generated stories'} is no longer what it was trained on"
         )
+    if scored_task(config.task) != config.task:
+        corpus = load_corpus(data, scored_task(config.task), ["test"])
     if not corpus.split("test"):
         raise UserError(f"{config.data}: there is no test file of task {config.task}")
     max_sentences = corpus.max_sentences(config.settings.recipe.max_sentences)

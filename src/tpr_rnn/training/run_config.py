@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.data.dataset import Corpus
+from tpr_rnn.data.registry import find_mixture
 from tpr_rnn.errors import UserError, quoted
 from tpr_rnn.evaluation.record import Setting
 from tpr_rnn.models.registry import TPR_RNN
@@ -110,6 +111,12 @@ class ConfigFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise UserError(f"{directory / CONFIG}: not that of a run ({error})") from error
 
 
+def scored_task(task: str) -> str:
+    """What a model of a task is scored on: itself, unless its mixture says otherwise."""
+    mixture = find_mixture(task)
+    return task if mixture is None or mixture.scored is None else mixture.scored
+
+
 def corpus_for(
     run: Path, directory: Path | None, splits: Collection[str]
 ) -> tuple[Corpus, list[str]]:
@@ -117,8 +124,7 @@ def corpus_for(
 
     From a directory or, without one, generated; for a model that is to be scored or analysed.
     """
-    config = RunConfig.of(run)
-    corpus = load_corpus(directory, config.task, splits)
+    corpus = load_corpus(directory, scored_task(RunConfig.of(run).task), splits)
     there = ConfigFile.of(run).tasks
     trained = list(corpus.stories) if there is None else list(map(str, there))
     if not any(task in trained for task in corpus.stories):

@@ -52,6 +52,11 @@ def split_sentences(line: str) -> list[str]:
     return re.split(r"(?<=[.!?।])\s+(?=[^\s.!?।])", line)
 
 
+def is_question(text: str) -> bool:
+    """Whether somebody who types this asks it; what a model was trained on may end in ?. too."""
+    return text.rstrip(" .").endswith("?")
+
+
 def parse_stories(lines: Iterable[str], name: str) -> list[Story]:
     """Parse the lines of a file; `name` is what error messages call it."""
     stories: list[Story] = []

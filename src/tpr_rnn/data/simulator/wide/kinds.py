@@ -13,6 +13,8 @@ PLURALS = OFFICIAL_PLURALS | {animal: f"{animal}s" for animal in ANIMALS}
 class Kinds(World):
     """Each name is an animal; animals have fears and colours."""
 
+    elsewhere = ("Where is {}?", "Where will {} go?")
+
     def __init__(self, rng: random.Random, cast: Cast) -> None:
         super().__init__(rng, cast)
         animals = rng.sample(list(PLURALS), rng.randint(1, 4))
@@ -59,7 +61,7 @@ class Kinds(World):
         """Of fears, of colours, or of both."""
         fears = [self._fear] * 9 if self._with_fears else []
         colours = [self._colour] * 9 if self._with_colours else []
-        return (*fears, *colours, self._about_nobody)
+        return (*fears, *colours, self._about_nobody, self._about_else)
 
     def _fear(self) -> Asked | None:
         name = self.one_of(list(self._kinds or self._colours))
@@ -83,6 +85,9 @@ class Kinds(World):
         if len(like) > 1:
             return None
         return Asked(text, like.pop(), "colour of its kind") if like else unknown(text)
+
+    def _about_else(self) -> Asked | None:
+        return self.about_else(list(self._kinds))
 
     def _about_nobody(self) -> Asked:
         name = self.cast.absent_name

@@ -58,6 +58,8 @@ class Gift(NamedTuple):
 class People(World):
     """What really happens, and what a listener knows of it."""
 
+    elsewhere = ("What color is {}?", "What is {} afraid of?", "Where will {} go?")
+
     def __init__(
         self, rng: random.Random, cast: Cast, acts: Sequence[tuple[Act, ...]] = WALKS
     ) -> None:
@@ -258,12 +260,13 @@ class People(World):
         """Of walks always, of things where there are any."""
         walks = (self._where_is, self._where_is, self._is_there, self._is_there, self._where_before)
         if not {"get", "give"} & set(self._acts):
-            return (*walks, self._about_nobody)
+            return (*walks, self._about_nobody, self._about_else)
         things = (
             *(self._where_is_thing, self._where_is_thing, self._where_was_thing),
+            self._is_thing_there,
             *(self._gave, self._gave, self._gave, self._how_many, self._how_many, self._carried),
         )
-        return (*walks, *things, *things, self._about_nobody)
+        return (*walks, *things, *things, self._about_nobody, self._about_else)
 
     def _where_is(self) -> Asked | None:
         who = self.rng.choice(list(self._where))
@@ -312,13 +315,31 @@ class People(World):
         thing = self.one_of([*self._holder, *self._put])
         if thing is None:
             return None
-        holder = self._holder.get(thing)
-        known, text = self._where[holder] if holder else self._put[thing], f"Where is the {thing}?"
+        known, text = self._place_of(thing), f"Where is the {thing}?"
         if known.way == "at":
-            handed = holder and any(gift.thing == thing for gift in self._gifts)
+            handed = thing in self._holder and any(gift.thing == thing for gift in self._gifts)
             kind = "where a thing is that was handed on" if handed else "where a thing is"
             return Asked(text, known.places[0], kind)
         return unknown(text) if known.way == "nothing" else None
+
+    def _is_thing_there(self) -> Asked | None:
+        thing = self.one_of([*self._holder, *self._put])
+        if thing is None:
+            return None
+        known = self._place_of(thing)
+        place = self.rng.choice(self.cast.places)
+        if known.way == "at":
+            place = place if self.chance(0.5) else known.places[0]
+            there = "yes" if place in known.places else "no"
+            return Asked(f"Is the {thing} in the {place}?", there, "is a thing there")
+        return unknown(f"Is the {thing} in the {place}?") if known.way == "nothing" else None
+
+    def _place_of(self, thing: str) -> Known:
+        holder = self._holder.get(thing)
+        return self._where[holder] if holder else self._put[thing]
+
+    def _about_else(self) -> Asked | None:
+        return self.about_else(list(self._where))
 
     def _gave(self) -> Asked | None:
         giver, thing, receiver = self.one_of(self._gifts) or (

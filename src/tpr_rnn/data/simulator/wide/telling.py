@@ -158,16 +158,23 @@ def _worlds(rng: random.Random, manner: Manner) -> list[World]:
             things = _draw(rng, manner)[1]
     absent_name, absent_thing, absent_place = names.pop(), things.pop(), places.pop()
     places = places[: rng.randint(3, 8)]
+    # An animal may walk about too: where somebody is says nothing of colours and fears.
+    walking = [name for name in chosen if name in ("walks", "things", "times")]
+    walkers: tuple[str, ...] = ()
+    if "kinds" in chosen and walking and rng.random() < 0.5:
+        walkers = _some(rng, names, (1, 6))
     worlds = []
     for name in chosen:
+        shared = walkers and name in ("kinds", walking[0])
         cast = Cast(
-            names=_some(rng, names, (1, 6)),
+            names=walkers if shared else _some(rng, names, (1, 6)),
             things=_some(rng, things, (1, 6)),
             places=tuple(places),
             pronouns={**_ANY_PRONOUN[rng.randrange(2)], **PRONOUN_OF},
             absent_name=absent_name,
             absent_thing=absent_thing,
             absent_place=absent_place,
+            alone=not shared,
         )
         worlds.append(WORLDS[name](rng, cast))
     return worlds

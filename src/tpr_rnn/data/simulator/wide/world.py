@@ -3,7 +3,7 @@
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from tpr_rnn.data.simulator.wide.words import UNKNOWN
 
@@ -23,6 +23,8 @@ class Cast(NamedTuple):
     absent_name: str
     absent_thing: str
     absent_place: str
+    alone: bool = True
+    """Whether no other world of the story tells of the same people."""
 
 
 class Asked(NamedTuple):
@@ -36,6 +38,9 @@ class Asked(NamedTuple):
 
 class World(ABC):
     """Tells what happens in it, sentence by sentence, and asks what a listener can know."""
+
+    elsewhere: ClassVar[tuple[str, ...]] = ()
+    """Questions about somebody that other worlds answer, and this one never does."""
 
     def __init__(self, rng: random.Random, cast: Cast) -> None:
         self.rng, self.cast = rng, cast
@@ -56,6 +61,12 @@ class World(ABC):
     def ask(self) -> Asked | None:
         """A question that can be asked now, if one was found."""
         return self.rng.choice(self.questions)()
+
+    def about_else(self, names: Sequence[str]) -> Asked | None:
+        """Something about one of these people that no world of the story tells."""
+        if not (self.cast.alone and names):
+            return None
+        return unknown(self.rng.choice(self.elsewhere).format(self.rng.choice(names)))
 
     def chance(self, share: float) -> bool:
         """Whether something of so large a share happens."""

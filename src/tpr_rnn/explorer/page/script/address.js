@@ -9,10 +9,11 @@ export function readAddress() {
   return {
     sentences: said.get("story").split("\n").filter((text) => text.trim()),
     question: said.get("question") ?? "",
-    off: (said.get("off") ?? "").split(",").filter((name) => name),
     at: number("at"),
-    view: said.get("view") ?? "memory",
-    part: said.get("part") ?? "e1",
+    view: said.get("view") ?? "",
+    part: said.get("part") ?? "",
+    other: said.get("other") ?? "",
+    off: said.get("off")?.split(",").filter((name) => name) ?? null,
     task: said.get("task"),
     seed: number("seed"),
   };
@@ -23,10 +24,13 @@ export function writeAddress(state) {
   const said = new URLSearchParams();
   said.set("story", state.sentences.filter((text) => text.trim()).join("\n"));
   if (state.question) said.set("question", state.question);
-  if (state.off.length) said.set("off", state.off.join(","));
   if (state.at !== null) said.set("at", state.at);
   if (state.view !== "memory") said.set("view", state.view);
   if (state.part !== "e1") said.set("part", state.part);
+  if (state.view === "beside") {
+    if (state.other) said.set("other", state.other);
+    if (state.off) said.set("off", state.off.join(","));
+  }
   if (state.known?.task) {
     said.set("task", state.known.task);
     said.set("seed", state.known.seed);

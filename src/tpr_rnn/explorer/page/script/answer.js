@@ -1,66 +1,55 @@
-// The answer, the next best ones, the truth where it is known, and the switches of the memory.
+// The answer, the plain sentence that says what it rests on, and the next best answers.
 
 import { byId, html, probability, set } from "./dom.js";
-import { classOf, operations, switchedOff } from "./operations.js";
+import { lighting } from "./light.js";
 
-/** The switches of the operations in use; `onSwitch(name, on)`. */
-export function createSwitches(used, onSwitch) {
-  const switches = {};
-  for (const name of used) {
-    const { title, purpose } = operations[name];
-    const box = html("input", { type: "checkbox", onchange: () => onSwitch(name, box.checked) });
-    switches[name] = box;
-    byId("operations").append(html("label", { class: classOf(name) }, box,
-      html("span", {}, html("b", {}, title), html("small", {}, purpose))));
-  }
-  return (off) => {
-    for (const [name, box] of Object.entries(switches)) {
-      box.checked = !off.includes(name);
-      const last = box.checked && !switchedOff([...off, name], used);
-      set(box, { disabled: last, title: last ? "One operation must stay on" : null });
-    }
-  };
+const SHOWN = 0.01; // less likely answers are folded away
+
+/** Show the answer of a trace; `truth` may be null. */
+export function showAnswer({ trace, why, not_told: absent }, truth, light) {
+  const asked = trace.question;
+  const guesses = asked?.answers ?? [];
+  const likely = guesses.filter(({ probability: share }, place) => !place || share >= SHOWN);
+  const unlikely = guesses.slice(likely.length);
+  byId("verdict").replaceChildren(...(asked ? verdict(asked, absent, truth) : ["Ask a question about the story."]));
+  byId("short").replaceChildren(...(why ? plain(why.short, trace, light) : []),
+    why?.spare ? html("small", {}, ` ${why.spare}`) : "");
+  byId("guesses").hidden = likely.length < 2;
+  byId("guesses").replaceChildren(...likely.map((guess) => bar(guess, truth)));
+  byId("unlikely").hidden = !unlikely.length;
+  byId("unlikely").querySelector("summary").textContent = `+${unlikely.length} under 1%`;
+  byId("unlikely").querySelector("ol").replaceChildren(...unlikely.map((guess) => bar(guess, truth)));
 }
 
-const SHOWN = 0.01; // less likely answers are left out
-
-/** Show the answers to a question, and what of it the story does not mention; `truth` and `whole` (the answer of the whole memory) may be null. */
-export function showAnswer(asked, absent, truth, whole, off) {
-  const verdict = byId("verdict");
-  if (!asked) {
-    verdict.replaceChildren("Ask a question about the story.");
-    byId("guesses").replaceChildren();
-    byId("ablated").textContent = "";
-    return;
-  }
-  const [best] = asked.answers;
-  verdict.replaceChildren(html("strong", {}, best.word), ` ${probability(best.probability)} `);
-  if (absent.length) {
-    verdict.append(html("span", {}, `(the story does not mention ${absent.join(", ")}) `));
-  }
-  if (truth !== null) {
-    const right = truth === best.word;
-    verdict.append(html("span", { class: right ? "truth right" : "truth wrong" },
-      right ? "✓ correct" : `✗ the correct answer is ${truth}`));
-  }
-  const shown = asked.answers.filter(({ probability: share }, place) => !place || share >= SHOWN);
-  byId("guesses").replaceChildren(...shown.map(({ word, probability: share }) => {
-    const bar = html("i", {});
-    bar.style.setProperty("--share", share);
-    return html("li", { class: word === truth ? "true" : null },
-      html("span", { class: "word" }, word), html("span", { class: "meter" }, bar),
-      html("span", { class: "share" }, probability(share)));
-  }));
-  byId("ablated").textContent = describe(best, whole, off);
+function verdict({ answers: [best] }, absent, truth) {
+  const right = truth === best.word;
+  return [
+    html("strong", {}, best.word), ` ${probability(best.probability)} `,
+    absent.length ? html("span", {}, `(the story does not mention ${absent.join(", ")}) `) : "",
+    truth === null ? "" : html("span", { class: right ? "truth right" : "truth wrong" },
+      right ? "✓ correct" : `✗ the correct answer is ${truth}`),
+  ];
 }
 
-function describe(best, whole, off) {
-  if (!whole) return "";
-  const titles = off.map((name) => operations[name].title);
-  const without = `Without ${titles.join(" and ")} it says ${best.word} (${probability(best.probability)})`;
-  return best.word === whole.word
-    ? `${without}, as with all operations (${probability(whole.probability)}).`
-    : `${without}; with all operations: ${whole.word} (${probability(whole.probability)}).`;
+/** One of the likely answers, with a bar. */
+export function bar({ word, probability: share }, truth) {
+  const filled = html("i", {});
+  filled.style.setProperty("--share", share);
+  return html("li", { class: word === truth ? "true" : null },
+    html("span", { class: "word" }, word), html("span", { class: "meter" }, filled),
+    html("span", { class: "share" }, probability(share)));
+}
+
+/** A sentence about the story, in which the numbers of sentences light what they told. */
+export function plain(text, { sentences, skipped }, light) {
+  return text.split(/(\(\d+\))/).map((piece) => {
+    const sentence = Number(/^\((\d+)\)$/.exec(piece)?.[1]) - skipped - 1;
+    if (!sentences[sentence]) return piece;
+    return html("span", {
+      class: "ref", tabindex: 0, role: "note", title: sentences[sentence].text,
+      "aria-label": `Sentence ${sentence + skipped + 1}`, ...lighting(light, () => ({ sentences: [sentence] })),
+    }, piece.slice(1, -1));
+  });
 }
 
 /** Questions to click on. */

@@ -1,7 +1,12 @@
-// The similarity of the story's sentences, as a matrix of one of their representations.
+// The similarity of the story's sentences by one of their representations: a matrix whose rows are in
+// such an order that what is alike stands together.
 
-import { byId, html } from "./dom.js";
+import { clustered } from "./cluster.js";
+import { byId, html, set } from "./dom.js";
 import { operations } from "./operations.js";
+
+const CELL = { least: 11, worded: 15, most: 36 }; // its width; with words from `worded` on
+const ROOM = { words: 300, numbers: 44 }; // for the labels of rows
 
 /** The representations to compare, with what they mean. */
 export function partMeanings() {
@@ -15,79 +20,116 @@ export function partMeanings() {
   return parts;
 }
 
-const LABELLED = 40; // more sentences than this have no room for their words
-
 /** The view; `onPart(part)` when another representation is chosen. */
-export function createCompare(onPart) {
+export function createCompare(onPart, light) {
   const radios = {};
   for (const [part, meaning] of Object.entries(partMeanings())) {
     radios[part] = html("input", { type: "radio", name: "part", onchange: () => onPart(part) });
     byId("parts").append(html("label", { title: meaning }, radios[part], html("span", {}, part)));
   }
   const canvas = html("canvas", { tabindex: 0, role: "img", "aria-describedby": "pair" });
-  const labels = html("ol", { "aria-hidden": "true" });
-  byId("matrix").append(labels, canvas);
-  let shown = null; // the trace, the part, and the pair that is pointed at
+  const rows = html("ol", { class: "rows", "aria-hidden": "true" });
+  const columns = html("ol", { class: "columns", "aria-hidden": "true" });
+  byId("matrix").append(html("span", {}), columns, rows, canvas);
+  let shown = null; // the trace, the part, the order of the sentences, the pair and whether it stays
 
-  function point(row, column) {
-    if (!shown) return;
-    const last = shown.trace.sentences.length - 1;
+  /** Name the pair in a row and a column of the matrix; `stays`: until another one is chosen. */
+  function point(row, column, stays) {
+    const last = shown.order.length - 1;
     const within = (place) => Math.max(0, Math.min(last, place));
-    shown.pair = [within(row), within(column)];
-    paint(canvas, shown);
-    name(shown);
-    [...labels.children].forEach((label, place) =>
-      label.classList.toggle("pointed", shown.pair.includes(place)));
+    Object.assign(shown, { pair: [within(row), within(column)], stays });
+    refresh();
   }
-  canvas.addEventListener("pointermove", (event) => {
-    if (!shown) return;
+
+  function refresh() {
+    const { order, pair, stays } = shown;
+    paint(canvas, shown);
+    byId("pair").replaceChildren(...inWords(shown));
+    byId("pair").classList.toggle("stays", Boolean(pair && stays));
+    for (const [list, place] of [[rows, pair?.[0]], [columns, pair?.[1]]]) {
+      [...list.children].forEach((label, other) => label.classList.toggle("pointed", place === other));
+    }
+    light.set(pair ? { sentences: pair.map((place) => order[place]) } : null);
+  }
+
+  function cellAt(event) {
     const box = canvas.getBoundingClientRect();
-    const cells = shown.trace.sentences.length;
-    point(Math.floor(((event.clientY - box.top) / box.height) * cells),
-      Math.floor(((event.clientX - box.left) / box.width) * cells));
+    const cells = shown.order.length;
+    return [Math.floor(((event.clientY - box.top) / box.height) * cells),
+      Math.floor(((event.clientX - box.left) / box.width) * cells)];
+  }
+  canvas.addEventListener("pointermove", (event) => shown && !shown.stays && point(...cellAt(event), false));
+  canvas.addEventListener("pointerleave", () => {
+    if (!shown || shown.stays) return;
+    shown.pair = null;
+    refresh();
+  });
+  canvas.addEventListener("click", (event) => {
+    if (!shown) return;
+    const [row, column] = cellAt(event);
+    const again = shown.stays && shown.pair[0] === row && shown.pair[1] === column;
+    point(row, column, !again);
   });
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (!step || !shown) return;
     const [row, column] = shown.pair ?? [0, 0];
-    point(row + step[0], column + step[1]);
+    point(row + step[0], column + step[1], true);
     event.preventDefault();
   });
   const again = () => shown && paint(canvas, shown);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  new ResizeObserver(again).observe(canvas);
+  new ResizeObserver(() => shown && size()).observe(byId("matrix"));
+
+  /** Make the cells as large as there is room. */
+  function size() {
+    const cells = shown.order.length;
+    const width = byId("matrix").clientWidth;
+    const worded = (width - ROOM.words) / cells >= CELL.worded;
+    const room = width - (worded ? ROOM.words : ROOM.numbers);
+    const cell = Math.max(CELL.least, Math.min(CELL.most, Math.floor(room / cells)));
+    byId("matrix").style.setProperty("--cell", `${cell}px`);
+    byId("matrix").style.setProperty("--cells", cells);
+    byId("matrix").classList.toggle("narrow", !worded);
+    paint(canvas, shown);
+  }
 
   return function show({ trace }, part) {
     radios[part].checked = true;
-    const same = shown && shown.trace === trace;
-    shown = trace.sentences.length ? { trace, part, pair: same ? shown.pair : null } : null;
-    canvas.hidden = !shown;
-    labels.replaceChildren();
+    if (shown?.trace === trace && shown.part === part) return;
+    const { sentences, skipped, similarity } = trace;
+    const kept = shown?.trace === trace ? shown.pair?.map((place) => shown.order[place]) : null;
+    const order = clustered(similarity[part]);
+    shown = sentences.length ? {
+      trace, part, order, stays: shown?.stays, pair: kept?.map((sentence) => order.indexOf(sentence)) ?? null,
+    } : null;
+    byId("matrix").hidden = !shown;
     if (!shown) {
       byId("pair").textContent = "Write a story to compare its sentences.";
       return;
     }
-    canvas.setAttribute("aria-label",
-      `Similarity of ${trace.sentences.length} sentences by ${part}; arrow keys name a pair`);
-    if (trace.sentences.length <= LABELLED) {
-      labels.append(...trace.sentences.map(({ text }, place) =>
-        html("li", {}, html("b", {}, String(trace.skipped + place + 1)), ` ${text}`)));
-    }
-    labels.style.setProperty("--rows", trace.sentences.length);
-    paint(canvas, shown);
-    if (shown.pair) name(shown);
-    else byId("pair").textContent = `${partMeanings()[part]}. Point at a cell, or use the arrow keys.`;
+    set(canvas, { "aria-label": `Similarity of ${sentences.length} sentences by ${part}; arrow keys name a pair` });
+    rows.replaceChildren(...order.map((sentence) =>
+      html("li", {}, html("b", {}, String(skipped + sentence + 1)), html("span", {}, ` ${sentences[sentence].text}`))));
+    columns.replaceChildren(...order.map((sentence) => html("li", {}, String(skipped + sentence + 1))));
+    size();
+    refresh();
   };
 }
 
-function name({ trace, part, pair: [row, column] }) {
-  const say = (place) => `${trace.skipped + place + 1} “${trace.sentences[place].text}”`;
-  const cosine = trace.similarity[part][row][column].toFixed(2).replace("-", "−");
-  byId("pair").replaceChildren(html("b", {}, cosine), ` between ${say(row)} and ${say(column)}`);
+/** A pair of sentences with their cosine, or what to do to see one. */
+function inWords({ trace, part, order, pair }) {
+  if (!pair) return [`${partMeanings()[part]}. Point at a cell, click it to keep it, or use the arrow keys.`];
+  const [one, other] = pair.map((place) => order[place]);
+  const say = (sentence) => html("span", { class: "side" },
+    html("b", {}, String(trace.skipped + sentence + 1)), ` ${trace.sentences[sentence].text}`);
+  const cosine = trace.similarity[part][one][other];
+  return [html("strong", { class: cosine < 0 ? "negative" : null }, cosine.toFixed(2).replace("-", "−")),
+    say(one), say(other)];
 }
 
-function paint(canvas, { trace, part, pair }) {
-  const cells = trace.sentences.length;
+function paint(canvas, { trace, part, order, pair }) {
+  const cells = order.length;
   const size = Math.round(canvas.clientWidth * devicePixelRatio);
   if (!size) return;
   canvas.width = size;
@@ -97,12 +139,12 @@ function paint(canvas, { trace, part, pair }) {
     .map((colour) => style.getPropertyValue(colour).trim().split(" ").map(Number));
   const pen = canvas.getContext("2d");
   const cell = size / cells;
-  const gap = cell > 12 * devicePixelRatio ? devicePixelRatio : 0;
-  trace.similarity[part].forEach((line, row) => line.forEach((cosine, column) => {
+  order.forEach((one, row) => order.forEach((other, column) => {
+    const cosine = trace.similarity[part][one][other];
     const end = cosine < 0 ? opposite : alike;
     const mixed = none.map((colour, place) => colour + Math.abs(cosine) * (end[place] - colour));
     pen.fillStyle = `rgb(${mixed.join(" ")})`;
-    pen.fillRect(column * cell, row * cell, cell - gap + 0.5 * !gap, cell - gap + 0.5 * !gap);
+    pen.fillRect(column * cell, row * cell, cell - devicePixelRatio, cell - devicePixelRatio);
   }));
   if (pair) {
     pen.strokeStyle = style.color;

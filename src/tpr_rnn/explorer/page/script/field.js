@@ -1,5 +1,6 @@
 // A line to type into, in which unknown words are marked.
 
+import { isSaved } from "./api.js";
 import { html } from "./dom.js";
 
 const BETWEEN = /(\s+|[.,?!;:।"()])/; // between words; a punctuation mark is a word to the model
@@ -25,7 +26,7 @@ export const hasWord = (text, word) => pieces(text.toLowerCase()).includes(word)
 export function createField(attributes) {
   const mirror = html("div", { class: "mirror", "aria-hidden": "true" });
   const input = html("input", {
-    type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "sentences", ...attributes,
+    type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "sentences", readonly: isSaved, ...attributes,
   });
   const follow = () => { mirror.scrollLeft = input.scrollLeft; };
   input.addEventListener("scroll", follow);

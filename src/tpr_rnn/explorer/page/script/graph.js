@@ -1,27 +1,23 @@
 // The memory as a graph: what it holds are arrows between entities.
 
-import { percent, set, svg } from "./dom.js";
-import { curve, layOut } from "./layout.js";
-import { isNode } from "./likeness.js";
-import { classOf, operations } from "./operations.js";
+import { arrowsOf, neededOf, pathOf } from "./arrows.js";
+import { set, svg } from "./dom.js";
+import { placeLabels } from "./labels.js";
+import { layOut } from "./layout.js";
+import { lighting } from "./light.js";
+import { classOf } from "./operations.js";
+import { path, route } from "./route.js";
 
-const LEAST = 0.15; // weaker changes are not drawn
-// Where on its arrow the label of an operation stands, by the operation's place in the table: labels
-// of neighbours must not lie upon each other.
-const LABEL = {
-  "": (place) => 0.3 + 0.14 * (place % 2),
-  "+": (place) => 0.56 + 0.08 * place,
-  "−": (place) => 0.42 + 0.08 * place,
-};
-const NAMED = 22; // letters of an arrow's name
-const FEW = 8; // so many arrows have room for their names, more only when they are pointed at
+const FEW = 9; // so many arrows have room for all of their numbers
 
-/** Draw the memory of a trace after `told` sentences; at the end also the way of the question. */
-export function createGraph(host) {
-  const layers = Object.fromEntries(["way", "arrows", "nodes"].map((name) => [name, svg("g", { class: name })]));
-  const picture = svg("svg", { role: "img" }, ...Object.values(layers));
+/** A picture of a memory in `host`; what is pointed at goes to `light`, and comes from there. */
+export function createGraph(host, light) {
+  const layers = Object.fromEntries(["paths", "arrows", "labels", "nodes"].map((name) =>
+    [name, svg("g", { class: name })]));
+  const picture = svg("svg", { role: "group" }, ...Object.values(layers));
   host.append(picture);
   const drawn = new Map();
+  let shown = { arrows: [], curves: new Map(), boxes: [], trace: null };
 
   /** Reuse what is drawn already, so that it moves and fades rather than jumps. */
   function keep(layer, wanted, create, update) {
@@ -40,133 +36,140 @@ export function createGraph(host) {
     }
   }
 
-  /** Show the arrows of one node alone; null: all. */
-  function point(node) {
-    picture.classList.toggle("pointed", node !== null);
-    for (const arrow of layers.arrows.children) {
-      arrow.classList.toggle("touching", arrow.dataset.ends.split(" ").includes(String(node)));
-    }
+  function createArrow({ key }) {
+    const sentences = () => shown.arrows.filter((arrow) => arrow.key === key).map(({ sentence }) => sentence);
+    return svg("g", {
+      tabindex: -1, role: "img", ...lighting(light, () => ({ arrow: key, sentences: sentences() })),
+    }, svg("path", { class: "near", "data-near": "" }), svg("path", { class: "line" }), svg("path", { class: "head" }), svg("title"));
   }
 
-  return function draw(traced, told) {
-    const { trace } = traced;
-    const width = Math.max(300, host.clientWidth);
-    const { places, height } = layOut(traced, width);
-    set(picture, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": described(traced, told) });
-    const found = wayOf(trace, told);
-    const ways = found.slice(1).map(({ node }, step) => [found[step].node, node])
-      .filter(([from, to]) => from !== null && to !== null && from !== to);
-    keep(layers.way, new Map(ways.map(([from, to]) =>
-      [`way ${from} ${to}`, curve(places[from], places[to])])),
-    () => svg("path", { class: "way" }),
-    (element, { path }) => set(element, { d: path }));
-    picture.classList.remove("pointed");
-    const arrows = arrowsOf(traced, told, places);
-    picture.classList.toggle("few", arrows.size <= FEW && width > 600);
-    keep(layers.arrows, arrows, createArrow, updateArrow);
-    keep(layers.nodes, new Map(places.map((place, node) => [`node ${node}`, {
-      ...place,
-      name: traced.names[node],
-      steps: found.filter((step) => step.node === node).map(({ sign }) => sign),
-      onPoint: (here) => point(here ? node : null),
-      unborn: place.from >= told,
-      told: told > 0 && trace.nodes[node].members.some(([sentence]) => sentence === told - 1),
-    }])), createNode, updateNode);
-  };
-}
+  function createNode({ node }) {
+    const sentences = () => [...new Set(shown.trace.nodes[node].members.map(([sentence]) => sentence))];
+    return svg("g", {
+      tabindex: -1, role: "img", ...lighting(light, () => ({ node, sentences: sentences() })),
+    }, svg("rect", { rx: 8 }), svg("text"), svg("g", { class: "steps" }), svg("title"));
+  }
 
-/**
- * The stops of the question's way at the end of a story, each with its sign: where it starts, and what
- * each step found. A mixture of nodes, of which none is the most, has no node.
- */
-export function wayOf({ sentences, question }, told) {
-  if (!question || told === 0 || told < sentences.length) return [];
-  const { n } = question.parts;
-  const likenesses = [{ ...n, node: n.group }, ...question.steps.map(({ retrieved }) => retrieved)];
-  return likenesses.map((likeness, step) => {
-    const opposite = isNode(likeness) && likeness.cosine < 0;
-    return {
-      sign: `${opposite ? "−" : ""}${step === 0 ? "?" : step}`,
-      node: isNode(likeness) ? likeness.node : null,
-    };
+  function number(arrows) {
+    layers.labels.replaceChildren(...placeLabels(arrows, shown.curves, shown.boxes).map(drawLabel));
+  }
+
+  /** Light what belongs to a sentence, an arrow or a node; null: nothing. */
+  function lit(what) {
+    const { arrows, trace } = shown;
+    if (!trace) return;
+    const isOn = ({ key, source, target, sentence }) => (what.arrow
+      ? what.arrow === key
+      : what.node === undefined ? what.sentences.includes(sentence) : [source, target].includes(what.node));
+    const on = what ? arrows.filter(isOn) : [];
+    const ends = new Set(on.flatMap(({ source, target }) => [source, target]));
+    if (what?.node !== undefined) ends.add(what.node);
+    if (what && !what.arrow && what.node === undefined) {
+      for (const sentence of what.sentences) {
+        ends.add(trace.sentences[sentence]?.parts.e1.group).add(trace.sentences[sentence]?.parts.e2.group);
+      }
+    }
+    picture.classList.toggle("lit", what !== null);
+    for (const { key } of arrows) drawn.get(key).classList.toggle("on", on.some((one) => one.key === key));
+    for (const { node } of shown.boxes) drawn.get(`node ${node}`).classList.toggle("on", ends.has(node));
+    number(what ? on : arrows.filter(({ strong }) => strong || arrows.length <= FEW));
+  }
+  light.onChange(lit);
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    const stops = [...layers.nodes.children, ...layers.arrows.children];
+    const next = stops[(stops.indexOf(document.activeElement) + step + stops.length) % stops.length];
+    for (const stop of stops) set(stop, { tabindex: stop === next ? 0 : -1 });
+    next.focus();
+    event.preventDefault();
   });
-}
 
-/** The arrows by key: what is held, and what the last sentence took away and brought. */
-function arrowsOf({ trace, names }, told, places) {
-  const arrows = new Map();
-  if (told === 0) return arrows;
-  const { held, changes } = trace.sentences[told - 1];
-  const put = (operation, source, relation, target, strength, sign, sentence) => {
-    const name = trace.relations[relation].name.text;
-    const ends = `${names[source]} ${names[target]}`.split(" ");
-    const own = name.split(" ").filter((word) => !ends.includes(word)).join(" ");
-    arrows.set(`${operation} ${source} ${target}`, {
-      operation, strength, sign, source, target,
-      ...curve(places[source], places[target], operation),
-      number: `${sign}${trace.skipped + sentence + 1}`,
-      name: own.length > NAMED ? `${own.slice(0, NAMED)}…` : own,
-      title: `${names[source]} → ${names[target]}: ${percent(strength)}, by ${operations[operation].title}, sentence `
-        + `${trace.skipped + sentence + 1}${name && ` (${name})`}`,
+  /** Draw the memory after `told` sentences; at the end also the question's path, `steps` far. */
+  return function draw(traced, told, steps = Infinity) {
+    const { trace, names } = traced;
+    const width = Math.max(280, host.clientWidth);
+    const needed = neededOf(trace);
+    const answering = trace.question !== null && told > 0 && told === trace.sentences.length;
+    const { boxes, at, height } = layOut(traced, width, needed.nodes);
+    const arrows = arrowsOf(traced, told, needed, answering);
+    const curves = route(arrows, at);
+    shown = { arrows, curves, boxes, trace };
+    set(picture, {
+      viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": described(traced, told),
+      class: answering ? "answering" : "changing",
     });
+    const stops = answering ? pathOf(trace).slice(0, steps + 1) : [];
+    const legs = stops.slice(1).map((node, step) => [stops[step], node])
+      .filter(([from, to]) => from !== null && to !== null && from !== to);
+    keep(layers.paths, new Map(legs.map(([from, to]) => [`path ${from} ${to}`, path(at[from], at[to])])),
+      () => svg("path", { class: "path" }), (element, { line }) => set(element, { d: line }));
+    keep(layers.arrows, new Map(arrows.map((arrow) => [arrow.key, { ...arrow, ...curves.get(arrow.key) }])),
+      createArrow, updateArrow);
+    keep(layers.nodes, new Map(boxes.map((box) => [`node ${box.node}`, {
+      ...box,
+      name: names[box.node],
+      steps: stops.flatMap((node, step) => (node === box.node ? [step === 0 ? "?" : step] : [])),
+      needed: answering && needed.nodes.includes(box.node),
+      unborn: box.from >= told,
+      told: !answering && told > 0
+        && trace.nodes[box.node].members.some(([sentence]) => sentence === told - 1),
+    }])), createNode, updateNode);
+    const stop = picture.querySelector("[tabindex='0']") ?? layers.nodes.firstChild;
+    if (stop) set(stop, { tabindex: 0 });
+    lit(null);
+    bringIntoView(host, boxes.filter(({ node }) => drawn.get(`node ${node}`).matches(".told")));
   };
-  for (const { operation, source, relation, target, strength, told_by: by } of held) {
-    put(operation, source, relation, target, strength, "", by);
-  }
-  for (const { operation, source, relation, removed, added } of changes) {
-    const same = removed.node === added.node;
-    const net = added.strength - (same ? removed.strength : 0);
-    if (!same && isNode(removed) && Math.abs(removed.strength) >= LEAST) {
-      put(operation, source, relation, removed.node, removed.strength, "−", told - 1);
-    }
-    if (isNode(added) && Math.abs(net) >= LEAST) {
-      put(operation, source, relation, added.node, added.strength, "+", told - 1);
-    }
-  }
-  return arrows;
 }
 
-const createArrow = () =>
-  svg("g", {}, svg("path", { class: "line" }), svg("path", { class: "head" }),
-    svg("text", {}, svg("tspan"), svg("tspan", { class: "relation" })), svg("title"));
+/** Scroll to what a sentence tells, where the picture is taller than its frame. */
+function bringIntoView(host, told) {
+  if (host.scrollHeight <= host.clientHeight) return;
+  const top = Math.min(...told.map(({ y, tall }) => y - tall), Infinity);
+  host.scrollTop = Number.isFinite(top) ? Math.max(0, top - host.clientHeight / 3) : 0;
+}
 
-function updateArrow(element, arrow) {
-  const { operation, strength, sign, source, target, path, tip, way, at, number, name, title } = arrow;
-  const [line, head, text, tooltip] = element.children;
+function updateArrow(element, { operation, strength, sign, strong, line, tip: [x, y], side, title }) {
+  const [near, body, head, tooltip] = element.children;
   const change = { "+": " added", "−": " removed" }[sign] ?? "";
-  set(element, { class: `arrow ${classOf(operation)}${change}`, "data-ends": `${source} ${target}` });
-  set(line, { d: path });
-  line.style.setProperty("stroke-width", 1 + 2.4 * Math.min(Math.abs(strength), 1.5));
-  const [x, y] = tip;
+  set(element, {
+    class: `arrow ${classOf(operation)}${change}${strong ? " strong" : ""}`, "aria-label": title,
+  });
+  set(near, { d: line });
+  set(body, { d: line });
+  body.style.setProperty("--weight", Math.min(Math.abs(strength), 1.5));
   // Less than nothing, the opposite of an entity, ends in a bar.
   set(head, { d: strength < 0
-    ? `M${x - way * 7} ${y - 7}v14`
-    : `M${x} ${y}l${-way * 9} -5v10z`, class: strength < 0 ? "head bar" : "head" });
-  const [labelX, labelY] = at(LABEL[sign](operations[operation].place));
-  set(text, { x: labelX, y: labelY + 4 });
-  const [first, second] = text.children;
-  first.textContent = number;
-  second.textContent = name && ` ${name}`;
+    ? `M${x + side * 6} ${y - 6}v12`
+    : `M${x} ${y}l${side * 8} -4.5v9z`, class: strength < 0 ? "head bar" : "head" });
   tooltip.textContent = title;
 }
 
-const createNode = ({ onPoint }) => svg("g", {
-  onpointerenter: () => onPoint(true), onpointerleave: () => onPoint(false),
-},
-  svg("rect", { rx: 10, height: 34, y: -17 }), svg("text", { y: 5 }), svg("g", { class: "steps" }), svg("title"));
+function drawLabel({ arrow, x, y, wide, tall }) {
+  const change = { "+": " added", "−": " removed" }[arrow.sign] ?? "";
+  return svg("g", {
+    class: `label ${classOf(arrow.operation)}${change}`, transform: `translate(${x}, ${y})`, "aria-hidden": "true",
+  }, svg("rect", { x: -wide / 2, y: -tall / 2, width: wide, height: tall, rx: tall / 2 }),
+  Object.assign(svg("text", { y: 4 }), { textContent: arrow.number }));
+}
 
-function updateNode(element, { x, y, half, label, name, steps, unborn, told }) {
+function updateNode(element, { x, y, half, tall, size, lines, name, steps, needed, unborn, told }) {
   const [box, text, badges, tooltip] = element.children;
   set(element, {
-    class: ["node", unborn && "unborn", told && "told", steps.length && "found"].filter(Boolean).join(" "),
+    class: ["node", unborn && "unborn", told && "told", needed && "needed", steps.length && "found"]
+      .filter(Boolean).join(" "),
+    "aria-label": name,
   });
   element.style.setProperty("transform", `translate(${x}px, ${y}px)`);
-  set(box, { x: -half, width: 2 * half });
-  text.textContent = label;
+  set(box, { x: -half, y: -tall / 2, width: 2 * half, height: tall });
+  text.style.setProperty("font-size", `${size}px`);
+  text.replaceChildren(...lines.map((line, place) => Object.assign(svg("tspan", {
+    x: 0, y: (place - (lines.length - 1) / 2) * (size + 3) + 0.35 * size,
+  }), { textContent: line })));
   tooltip.textContent = name;
   badges.replaceChildren(...steps.map((step, place) => svg("g", {
-    class: "step", transform: `translate(${half - 6 - 21 * (steps.length - 1 - place)}, -17)`,
-  }, svg("circle", { r: 10 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
+    class: "step", transform: `translate(${half - 4 - 20 * (steps.length - 1 - place)}, ${-tall / 2})`,
+  }, svg("circle", { r: 9 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
 }
 
 function described({ trace, names }, told) {

@@ -1,76 +1,137 @@
-// Where the nodes of the memory's graph stand. A node keeps its place from sentence to sentence, and
-// when sentences are added: places go by the order in which nodes are first told.
+// Where the nodes of the memory's graph stand: on the left those that sentences start from, on the
+// right those that they lead to. What the answer needs stands at the top, in the order in which its
+// path meets it. The rest stands below it, smaller, each node near those that it is told with, so
+// that few arrows cross. A node keeps its place from sentence to sentence.
 
-import { operations } from "./operations.js";
+const ROUNDS = 6; // of putting nodes near their neighbours; more change nothing
+const SIZES = [ // of the rest, by how many rows it has: letters and the room between boxes
+  { rows: 7, size: 14, gap: 16 },
+  { rows: 12, size: 13, gap: 9 },
+  { rows: Infinity, size: 12.5, gap: 4 },
+];
+const LARGE = { size: 15, gap: 20 };
+const NARROW = 420; // of a phone
+const EDGE = 14;
 
-const ROW = 58;
-const TOP = 34;
-const LETTER = 8.2;
-const SIDE = 28; // least room for arrows beside a column
-const MARGIN = 16; // room for their numbers
-const PORT = 9; // between the arrows of two operations, where they leave a node
+const pen = document.createElement("canvas").getContext("2d");
 
-/** Places for the nodes of a trace in a picture of this width. */
-export function layOut(traced, width) {
-  const { nodes } = traced.trace;
+function letters(text, size) {
+  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+/** The lines of a name in a box of this width; a word that is too long for it makes it wider. */
+function wrap(name, size, width) {
+  const lines = [];
+  for (const word of name.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && letters(longer, size) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** The boxes of a trace's nodes in a picture of this width; `needed`: the nodes of the answer. */
+export function layOut({ trace, names }, width, needed) {
+  const phone = width < NARROW;
+  const columns = sidesOf(trace.nodes);
+  const near = neighbours(trace);
+  const rest = columns.map((column) => column.filter((node) => !needed.includes(node)));
+  const top = columns.map((column) => needed.filter((node) => column.includes(node)));
+  untangle(rest, near);
+  const rows = Math.max(...rest.map((column) => column.length));
+  const small = SIZES.find((one) => rows <= one.rows);
+  const loops = phone ? 20 : 44; // room for arrows within a column
+  const widest = Math.min(210, (width - 2 * loops - 80) / 2);
+  const boxes = [];
+
+  function box(node, side, { size }) {
+    const lines = wrap(names[node], phone ? size - 1 : size, widest - 16);
+    const half = Math.max(14, ...lines.map((line) => letters(line, phone ? size - 1 : size) / 2)) + 8;
+    boxes[node] = {
+      node, side, lines, half, size: phone ? size - 1 : size,
+      tall: lines.length * (size + 3) + (size >= LARGE.size ? 14 : 6),
+      x: side === 0 ? loops + half : width - loops - half,
+      loops,
+      from: Math.min(...trace.nodes[node].members.map(([sentence]) => sentence)),
+    };
+    return boxes[node];
+  }
+
+  let y = EDGE;
+  const pairs = Math.max(top[0].length, top[1].length);
+  for (let row = 0; row < pairs; row += 1) {
+    const here = top.map((column, side) => column[row] !== undefined && box(column[row], side, LARGE))
+      .filter(Boolean);
+    const tall = Math.max(...here.map((one) => one.tall));
+    for (const one of here) one.y = y + tall / 2;
+    y += tall + LARGE.gap;
+  }
+  const below = rest.map((column, side) => column.map((node) => box(node, side, small)));
+  const bottom = stack(below, y, small.gap, near);
+  return { boxes: boxes.filter(Boolean), at: boxes, width, height: bottom + EDGE };
+}
+
+/** The nodes of each column: of most, whether more sentences start from them or lead to them. */
+function sidesOf(nodes) {
   const columns = [[], []];
   nodes.forEach(({ members }, node) => {
-    const told = members.filter(([, part]) => part === "e1").length;
-    columns[2 * told >= members.length ? 0 : 1].push(node);
+    const starts = members.filter(([, part]) => part === "e1").length;
+    columns[2 * starts >= members.length ? 0 : 1].push(node);
   });
-  const widest = Math.min(170, width / 2 - SIDE - 30);
-  const edge = SIDE + Math.max(0, (width - 560) / 6);
-  const places = [];
-  const rows = Math.max(1, ...columns.map((column) => column.length));
-  columns.forEach((column, side) => column.forEach((node, row) => {
-    const letters = Math.floor((widest - 22) / LETTER);
-    const name = traced.names[node];
-    const label = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
-    const half = (label.length * LETTER + 24) / 2;
-    places[node] = {
-      label, half, side, room: edge - MARGIN,
-      x: side === 0 ? edge + half : width - edge - half,
-      y: TOP + ROW * (row + (rows - column.length) / 2),
-      from: Math.min(...nodes[node].members.map(([sentence]) => sentence)),
-    };
-  }));
-  return { places, width, height: 2 * TOP + ROW * (rows - 1) };
+  return columns;
 }
 
-/**
- * The curve of an arrow between two places: it leaves and arrives level, so that its head is level
- * too. Within a column it swings out to the side.
- */
-export function curve(from, to, operation) {
-  const middle = (Object.keys(operations).length - 1) / 2;
-  const shift = operation ? PORT * (operations[operation].place - middle) : 0;
-  const y1 = from.y + shift;
-  let y2 = to.y + shift;
-  if (from.side !== to.side) {
-    const way = from.side === 0 ? 1 : -1;
-    const x1 = from.x + way * from.half;
-    const x2 = to.x - way * (to.half + 3);
-    const reach = (x2 - x1) * 0.45;
-    return points(x1, y1, x1 + reach, y1, x2 - reach, y2, x2, y2, way);
+/** For each node those that it is told with. */
+function neighbours({ nodes, sentences }) {
+  const near = nodes.map(() => []);
+  for (const { parts } of sentences) {
+    const [one, other] = [parts.e1.group, parts.e2.group];
+    if (one !== other) {
+      near[one].push(other);
+      near[other].push(one);
+    }
   }
-  const out = from.side === 0 ? -1 : 1;
-  if (from === to) y2 = to.y - shift - 10;
-  const x1 = from.x + out * from.half;
-  const x2 = to.x + out * (to.half + 3);
-  // A curve goes three quarters of the way to where it is drawn.
-  const far = Math.min(64, 22 + Math.abs(y2 - y1) / 5, from.room / 0.75) * out;
-  const edge = out < 0 ? Math.min(x1, x2) : Math.max(x1, x2);
-  return points(x1, y1, edge + far, y1, edge + far, y2, x2, y2, -out);
+  return near;
 }
 
-function points(x1, y1, x2, y2, x3, y3, x4, y4, way) {
-  const at = (t, a, b, c, d) =>
-    (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t ** 2 * (1 - t) * c + t ** 3 * d;
-  return {
-    path: `M${x1} ${y1}C${x2} ${y2} ${x3} ${y3} ${x4 - way * 7} ${y4}`,
-    tip: [x4, y4],
-    way,
-    /** A point on it: 0 is its start, 1 its end. */
-    at: (t) => [at(t, x1, x2, x3, x4), at(t, y1, y2, y3, y4)],
-  };
+/** Sort both columns, in turn, by where the neighbours of their nodes stand on the average. */
+function untangle(columns, near) {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [sorted, fixed] = [columns[(round + 1) % 2], columns[round % 2]];
+    const rank = new Map(fixed.map((node, place) => [node, place / fixed.length]));
+    const own = new Map(sorted.map((node, place) => [node, place / sorted.length]));
+    const middle = new Map(sorted.map((node) => [node, mean(near[node].map((other) => rank.get(other)))
+      ?? own.get(node)]));
+    sorted.sort((one, other) => middle.get(one) - middle.get(other) || own.get(one) - own.get(other));
+  }
+}
+
+function mean(values) {
+  const known = values.filter((value) => value !== undefined);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+}
+
+/** Put the longer column in rows, the boxes of the other as near to their neighbours as there is room. */
+function stack(columns, top, gap, near) {
+  const tall = (column) => column.reduce((sum, one) => sum + one.tall + gap, 0);
+  const [short, long] = tall(columns[0]) > tall(columns[1]) ? [columns[1], columns[0]] : columns;
+  let y = top;
+  for (const one of long) {
+    one.y = y + one.tall / 2;
+    y += one.tall + gap;
+  }
+  const places = new Map(long.map((one) => [one.node, one.y]));
+  let least = top;
+  for (const one of short) {
+    const wish = mean(near[one.node].map((other) => places.get(other))) ?? 0;
+    one.y = Math.max(least + one.tall / 2, wish);
+    least = one.y + one.tall / 2 + gap;
+  }
+  let most = y;
+  for (const one of [...short].reverse()) {
+    one.y = Math.min(one.y, most - gap - one.tall / 2);
+    most = one.y - one.tall / 2;
+  }
+  return y;
 }

@@ -1,9 +1,8 @@
-// Where stories come from: the simulator, or a text that is pasted.
+// Where stories come from, beside the gallery: the simulator, or a text that is pasted.
 
 import { call } from "./api.js";
 import { byId, html } from "./dom.js";
 
-const FIRST = "2"; // a task whose questions take two steps shows more than the first one
 const SHORT = 12; // so many sentences can be taken in at a glance
 
 /** A story of the simulator, with its task and seed. */
@@ -11,12 +10,6 @@ export const generate = (task, seed) => call(`/api/story?task=${encodeURICompone
 
 /** A story that nobody has seen. */
 export const chance = () => Math.floor(Math.random() * 2 ** 32);
-
-/** The story to begin with, for a model that knows the words of some tasks. */
-export function firstTask(tasks) {
-  const known = tasks.filter((task) => task.known).map(({ name }) => name);
-  return known.includes(FIRST) ? FIRST : known[0];
-}
 
 /** The question of a story to begin with: the last one that is asked soon. */
 export function openingQuestion({ questions }) {
@@ -28,6 +21,20 @@ export function listTasks(tasks) {
   byId("task").replaceChildren(...tasks.map(({ name, title, known }) =>
     html("option", { value: name, disabled: !known },
       `${name} · ${title.replaceAll("-", " ")}${known ? "" : " (unknown words)"}`)));
+}
+
+/** The stories of a file, to leaf through; `onOpen(story)` shows one. */
+export function createShelf(onOpen) {
+  return function shelve(stories, place = 0) {
+    const leaf = (sign, label, to) => html("button", {
+      type: "button", "aria-label": label, disabled: !stories[to], onclick: () => shelve(stories, to),
+    }, sign);
+    byId("shelf").hidden = stories.length < 2;
+    byId("shelf").replaceChildren(
+      leaf("◀", "Previous story", place - 1), ` story ${place + 1} of ${stories.length} `,
+      leaf("▶", "Next story", place + 1));
+    if (stories.length) onOpen(stories[place]);
+  };
 }
 
 /** The dialogue to paste a text; `onStories(stories)`. */

@@ -1,70 +1,108 @@
-// The view of the memory: a slider over the sentences, the graph, and the same in words.
+// The view of the memory: a slider over the sentences, play, the picture, and the same in numbers.
 
+import { pathOf } from "./arrows.js";
 import { partMeanings } from "./compare.js";
 import { byId, html, percent, probability, set, svg } from "./dom.js";
-import { createGraph, wayOf } from "./graph.js";
+import { createGraph } from "./graph.js";
 import { isNode } from "./likeness.js";
 import { classOf, operations } from "./operations.js";
+import { createPlayer } from "./player.js";
 
 /** The view; `onWatch(told)` when the slider moves. */
-export function createMemory(onWatch) {
+export function createMemory(onWatch, light) {
   const slider = byId("slider");
-  slider.addEventListener("input", () => onWatch(Number(slider.value)));
-  byId("earlier").addEventListener("click", () => onWatch(Number(slider.value) - 1));
-  byId("later").addEventListener("click", () => onWatch(Number(slider.value) + 1));
-  const draw = createGraph(byId("graph"));
-  let last = null;
+  const draw = createGraph(byId("graph"), light);
+  let last = null; // what is shown: the trace, the sentences told, the steps taken
+  const player = createPlayer(byId("play"), {
+    sentences: () => last?.[0].trace.sentences.length ?? 0,
+    steps: () => last?.[0].trace.question?.steps.length ?? 0,
+    onMoment: onWatch,
+    onStep: (steps) => look(last[0], last[1], steps),
+  });
+  const watch = (told) => {
+    player.stop();
+    onWatch(told);
+  };
+  slider.addEventListener("input", () => watch(Number(slider.value)));
+  byId("earlier").addEventListener("click", () => watch(Number(slider.value) - 1));
+  byId("later").addEventListener("click", () => watch(Number(slider.value) + 1));
   new ResizeObserver(() => last && draw(...last)).observe(byId("graph"));
+  light.onChange((lit) => last && caption(last[0], lit));
+
+  function look(traced, told, steps) {
+    last = [traced, told, steps];
+    byId("moment").replaceChildren(...describe(traced, told, steps));
+    draw(traced, told, steps);
+    caption(traced, null);
+  }
 
   return function show(traced, told) {
     const { sentences, skipped } = traced.trace;
     set(slider, { max: sentences.length });
     slider.value = told;
-    const moment = told === 0 ? "before the story" : `after sentence ${skipped + told}`;
-    slider.setAttribute("aria-valuetext", moment);
+    slider.setAttribute("aria-valuetext", told === 0 ? "before the story" : `after sentence ${skipped + told}`);
     byId("earlier").disabled = told === 0;
     byId("later").disabled = told === sentences.length;
-    byId("moment").replaceChildren(...describe(traced.trace, told));
-    last = [traced, told];
-    draw(traced, told);
-    const stops = way(traced, told);
-    byId("way").hidden = !stops.length;
-    byId("way").replaceChildren("The path of the question: ", ...stops);
-    byId("nameless").hidden = !traced.names.some((name) => name.startsWith("["));
-    byId("changes").replaceChildren(...changes(traced, told));
-    const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
-    byId("count").textContent = arrows.length === 1 ? "1 arrow" : `${arrows.length} arrows`;
-    byId("held").replaceChildren(...arrows.map((arrow) => held(traced, arrow)));
+    byId("play").disabled = !sentences.length;
+    look(traced, told, player.steps());
+    showNumbers(traced, told);
   };
 }
 
-/** The question's way in words, also where it leads through no box of the graph. */
-function way({ trace, why }, told) {
-  return wayOf(trace, told).flatMap(({ sign, node }, step) => {
-    const start = trace.question.parts.n.name.text || "the question";
-    const name = step === 0 ? start : why.steps[step - 1].name;
-    const elsewhere = step === 0 ? " (in no box)" : " (a mixture)";
-    return [step === 0 ? null : " → ", html("span", { class: "badge" }, sign), " ", name,
-      node === null && name !== "nothing" ? html("i", {}, elsewhere) : null].filter(Boolean);
+/** The moment that is shown, or the question's path, also where it leads through no box. */
+function describe(traced, told, steps) {
+  const { sentences, skipped, question } = traced.trace;
+  const cut = skipped
+    ? ` The model reads the last ${sentences.length} sentences of a story: the first ${skipped} are left out.` : "";
+  if (told === 0) return [html("b", {}, "Before the story"), ` the memory is empty.${cut}`];
+  if (question && told === sentences.length) {
+    return [html("span", { class: "lead" }, "The path of the question: "), ...wayInWords(traced).slice(0, 3 * (steps + 1)), cut];
+  }
+  const now = question?.over_time[told - 1];
+  return [
+    html("b", {}, `After ${skipped + told}. ${sentences[told - 1].text}`),
+    now ? ` Asked now, the answer is “${now.word}” (${probability(now.probability)}).${cut}` : cut,
+  ];
+}
+
+/** For each stop an arrow, its badge and its name. */
+function wayInWords({ trace, why, names }) {
+  return pathOf(trace).flatMap((node, step) => {
+    const name = node !== null ? names[node]
+      : step === 0 ? trace.question.parts.n.name.text || "the question" : why.steps[step - 1].name;
+    const elsewhere = node === null && name !== "nothing";
+    return [step === 0 ? "" : " → ", html("span", { class: "badge" }, step === 0 ? "?" : step),
+      html("span", { class: "stop" }, ` ${name}`,
+        elsewhere ? html("i", {}, step === 0 ? " (in no box)" : " (a mixture)") : null)];
   });
 }
 
-function describe({ sentences, skipped, question }, told) {
-  const cut = skipped && html("span", { class: "reading" },
-    `The model reads the last ${sentences.length} sentences of a story: the first ${skipped} are left out.`);
-  if (told === 0) {
-    return [html("b", {}, "Before the story"), " the memory is empty. Move the slider.", cut].filter(Boolean);
-  }
-  const { text, parts } = sentences[told - 1];
-  return [
-    html("b", {}, `${skipped + told}. `), text,
-    html("span", { class: "reading" }, "read as ", ...Object.entries(partMeanings()).flatMap(([part, meaning]) =>
-      [html("i", { title: meaning }, part), ` ${parts[part].name.text || "–"} `])),
-    question && html("span", { class: "reading" }, "asked now, the answer is ",
-      html("b", {}, question.over_time[told - 1].word),
-      ` (${probability(question.over_time[told - 1].probability)})`),
-    cut,
-  ].filter(Boolean);
+/** What is pointed at, in words. */
+function caption({ trace, names }, lit) {
+  const say = (sentence) => `${trace.skipped + sentence + 1}. ${trace.sentences[sentence].text}`;
+  const host = byId("caption");
+  if (!lit || lit.sentences.some((sentence) => !trace.sentences[sentence])) host.textContent = "Point at a box, an arrow or a sentence to see what belongs to it.";
+  else if (lit.node !== undefined) host.textContent = `${names[lit.node]}: ${lit.sentences.map(say).join(" ")}`;
+  else if (lit.arrow) host.textContent = lit.sentences.map(say).join(" ") + arrowInWords(lit.arrow);
+  else host.textContent = lit.sentences.map(say).join(" ");
+}
+
+const arrowInWords = (key) => ` (${operations[key.split(" ")[0]].title})`;
+
+function showNumbers(traced, told) {
+  const { sentences } = traced.trace;
+  byId("nameless").hidden = !traced.names.some((name) => name.startsWith("["));
+  byId("reading").replaceChildren(...(told === 0 ? [] : reading(traced.trace, told)));
+  byId("changes").replaceChildren(...changes(traced, told));
+  const arrows = told === 0 ? [] : [...sentences[told - 1].held].reverse();
+  byId("count").textContent = arrows.length === 1 ? "1 arrow" : `${arrows.length} arrows`;
+  byId("held").replaceChildren(...arrows.map((arrow) => held(traced, arrow)));
+}
+
+function reading({ sentences, skipped }, told) {
+  const { parts } = sentences[told - 1];
+  return [`Sentence ${skipped + told} is read as`, ...Object.entries(partMeanings()).flatMap(([part, meaning]) =>
+    [html("i", { title: meaning }, ` ${part}`), ` ${parts[part].name.text || "–"}`])];
 }
 
 function changes({ trace, names }, told) {
@@ -92,7 +130,7 @@ function held({ trace, names }, { source, target, relation, operation, strength,
   return html("tr", {},
     html("td", {}, names[source]), html("td", {}, names[target]),
     html("td", {}, named(operation), html("span", { class: "relation" }, name && ` “${name}”`)),
-    html("td", { class: "figure" }, percent(strength)),
+    html("td", { class: strength < 0 ? "figure negative" : "figure" }, percent(strength)),
     html("td", { class: "figure", title: trace.sentences[by].text },
       String(trace.skipped + by + 1)));
 }
@@ -106,12 +144,12 @@ export function showLegend(used) {
     ["added", "+ added by this sentence"],
     ["removed", "− removed by this sentence"],
     ["opposite", "the opposite (a negative strength)"],
-    ["way", "the path of the question: ? 1 2 3, where it goes from box to box"],
+    ["path", "the path of the question: ? 1 2 3, where it goes from box to box"],
   ];
   byId("legend").replaceChildren(...shown.map(([kind, meaning]) => {
     const line = svg("path", { class: "line", d: "M2 8H34" });
     const end = svg("path", kind === "opposite" ? { class: "head bar", d: "M36 2v12" } : { class: "head", d: "M40 8l-8 -5v10z" });
-    const sample = kind === "way" ? svg("path", { class: "way", d: "M4 8H38" }) : svg("g", { class: `arrow ${kind}` }, line, end);
+    const sample = kind === "path" ? svg("path", { class: "path", d: "M8 8H34" }) : svg("g", { class: `arrow strong ${kind}` }, line, end);
     return html("li", {}, svg("svg", { width: 42, height: 16, "aria-hidden": "true" }, sample), meaning);
   }));
 }

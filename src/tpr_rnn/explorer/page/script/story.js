@@ -5,7 +5,8 @@ import { createField } from "./field.js";
 
 /**
  * The editor of a story.
- * `actions`: change(place, text), insert(place), remove(place), move(place, by), watch(place).
+ * `actions`: change(place, text), insert(place), remove(place), move(place, by), watch(place),
+ * point(place) when a sentence is pointed at or has the focus, with null when it is left.
  */
 export function createStory(host, actions) {
   const rows = [];
@@ -13,9 +14,10 @@ export function createStory(host, actions) {
   function createRow() {
     const row = {};
     const place = () => rows.indexOf(row);
+    const point = () => actions.point(place());
+    const leave = () => actions.point(null);
     row.field = createField({
       oninput: () => actions.change(place(), row.field.input.value),
-      onfocus: () => actions.watch(place()),
       onkeydown: (event) => onKey(event, place()),
     });
     row.number = html("button", { type: "button", class: "number", onclick: () => actions.watch(place()) });
@@ -26,7 +28,7 @@ export function createStory(host, actions) {
     row.up = tool("↑", (at) => actions.move(at, -1));
     row.down = tool("↓", (at) => actions.move(at, 1));
     row.remove = tool("✕", (at) => actions.remove(at));
-    row.element = html("li", {},
+    row.element = html("li", { onpointerenter: point, onpointerleave: leave, onfocusin: point, onfocusout: leave },
       row.number, row.field.element, html("span", { class: "meta" }, row.told, row.then),
       html("span", { class: "tools" }, row.up, row.down, row.remove));
     return row;
@@ -34,6 +36,7 @@ export function createStory(host, actions) {
 
   function onKey(event, place) {
     const { key, altKey, target } = event;
+    if (target.readOnly && (altKey || !key.startsWith("Arrow"))) return;
     if (key === "Enter") actions.insert(place + 1);
     else if (key === "Backspace" && !target.value) actions.remove(place);
     else if (altKey && key === "ArrowUp") actions.move(place, -1);
@@ -70,20 +73,35 @@ export function createStory(host, actions) {
   }
 
   /**
-   * Say what is known of each sentence: whether it is the one that is watched, which inference steps
-   * it told something, and the answer that would have been given from it on.
+   * Say what is known of each sentence: whether it is the one that is watched, or the answer needs it,
+   * which inference steps it told something, and the answer that would have been given from it on.
    */
   function annotate(notes) {
     rows.forEach((row, place) => {
-      const { watched, later, steps, answer } = notes[place] ?? {};
-      set(row.element, { class: [watched && "watched", later && "later"].filter(Boolean).join(" ") });
+      const { watched, later, needed, steps, answer } = notes[place] ?? {};
+      for (const [name, on] of Object.entries({ watched, later, needed })) {
+        row.element.classList.toggle(name, Boolean(on));
+      }
       set(row.number, { "aria-pressed": Boolean(watched) });
       row.told.replaceChildren(...(steps ?? []).map((step) =>
         html("span", { class: "badge", title: `Step ${step} found what this sentence stored` }, step)));
       row.then.textContent = answer ?? "";
       set(row.then, { title: answer ? `From this sentence on, the answer is ${answer}` : null });
     });
+    bringIntoView(rows.find((_, place) => notes[place]?.watched)?.element);
   }
 
-  return { show, annotate, focus };
+  /** Keep the sentence that is watched in view, where the story has a frame of its own. */
+  function bringIntoView(row) {
+    if (!row || host.scrollHeight <= host.clientHeight || host.contains(document.activeElement)) return;
+    const middle = row.offsetTop - host.clientHeight / 2;
+    host.scrollTop = middle;
+  }
+
+  /** Light some sentences; null: none. */
+  function light(places) {
+    rows.forEach((row, place) => row.element.classList.toggle("lit", places?.includes(place) ?? false));
+  }
+
+  return { show, annotate, focus, light };
 }
