@@ -153,7 +153,11 @@ class FittingQuestions:
             here = {word for words in told for word in words}
             for text, asked in task.questions.items():
                 if asked & task.sentences <= here and task.supported(text, told):
-                    yield _with_words(text, {old: said[new] for old, new in stands_for.items()})
+                    spelt = {word: said[word] for word in asked & said.keys()}
+                    spelt |= {old: said[new] for old, new in stands_for.items()}
+                    yield _with_words(
+                        text, {word: other for word, other in spelt.items() if kind_of(word)}
+                    )
 
     @cached_property
     def _by_task(self) -> dict[str, TaskWords]:

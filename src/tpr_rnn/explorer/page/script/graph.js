@@ -168,7 +168,7 @@ function updateNode(element, { x, y, half, tall, size, lines, name, steps, neede
   }), { textContent: line })));
   tooltip.textContent = name;
   badges.replaceChildren(...steps.map((step, place) => svg("g", {
-    class: "step", transform: `translate(${half - 4 - 20 * (steps.length - 1 - place)}, ${-tall / 2})`,
+    class: "step", transform: `translate(${half - 4 - 20 * (steps.length - 1 - place)}, ${-tall / 2 - 3})`,
   }, svg("circle", { r: 9 }), Object.assign(svg("text", { y: 4 }), { textContent: step }))));
 }
 

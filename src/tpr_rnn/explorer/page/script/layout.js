@@ -1,17 +1,19 @@
-// Where the nodes of the memory's graph stand: on the left those that sentences start from, on the
-// right those that they lead to. What the answer needs stands at the top, in the order in which its
+// Where the nodes of the memory's graph stand: in two columns, so that most arrows lead from one to the
+// other, and the path of a question goes to and fro. What the answer needs stands at the top, in the order in which its
 // path meets it. The rest stands below it, smaller, each node near those that it is told with, so
 // that few arrows cross. A node keeps its place from sentence to sentence.
 
 const ROUNDS = 6; // of putting nodes near their neighbours; more change nothing
 const SIZES = [ // of the rest, by how many rows it has: letters and the room between boxes
+  { rows: 4, size: 14, gap: 24 },
   { rows: 7, size: 14, gap: 16 },
   { rows: 12, size: 13, gap: 9 },
   { rows: Infinity, size: 12.5, gap: 4 },
 ];
 const LARGE = { size: 15, gap: 20 };
 const NARROW = 420; // of a phone
-const EDGE = 14;
+const EDGE = 18;
+const FEW = 5; // nodes of a column whose orders are all tried
 
 const pen = document.createElement("canvas").getContext("2d");
 
@@ -34,10 +36,11 @@ function wrap(name, size, width) {
 /** The boxes of a trace's nodes in a picture of this width; `needed`: the nodes of the answer. */
 export function layOut({ trace, names }, width, needed) {
   const phone = width < NARROW;
-  const columns = sidesOf(trace.nodes);
   const near = neighbours(trace);
+  const columns = sidesOf(trace.nodes, near, needed);
   const rest = columns.map((column) => column.filter((node) => !needed.includes(node)));
   const top = columns.map((column) => needed.filter((node) => column.includes(node)));
+  uncross(top, near);
   untangle(rest, near);
   const rows = Math.max(...rest.map((column) => column.length));
   const small = SIZES.find((one) => rows <= one.rows);
@@ -72,14 +75,25 @@ export function layOut({ trace, names }, width, needed) {
   return { boxes: boxes.filter(Boolean), at: boxes, width, height: bottom + EDGE };
 }
 
-/** The nodes of each column: of most, whether more sentences start from them or lead to them. */
-function sidesOf(nodes) {
-  const columns = [[], []];
-  nodes.forEach(({ members }, node) => {
-    const starts = members.filter(([, part]) => part === "e1").length;
-    columns[2 * starts >= members.length ? 0 : 1].push(node);
-  });
-  return columns;
+/**
+ * The nodes of each column. One after the other, what the answer needs first, they go to the side
+ * where fewer of those are that they are told with; else what sentences start from stands on the left.
+ */
+function sidesOf(nodes, near, needed) {
+  const side = new Map();
+  const left = [...new Set([...needed, ...nodes.keys()])];
+  while (left.length) {
+    const told = (node) => near[node].filter((other) => side.has(other));
+    const next = needed.find((node) => !side.has(node))
+      ?? left.reduce((best, node) => (told(node).length > told(best).length ? node : best));
+    const others = told(next).map((other) => side.get(other));
+    const onRight = others.filter((one) => one === 1).length;
+    const starts = nodes[next].members.filter(([, part]) => part === "e1").length;
+    side.set(next, 2 * onRight === others.length
+      ? Number(2 * starts < nodes[next].members.length) : Number(2 * onRight < others.length));
+    left.splice(left.indexOf(next), 1);
+  }
+  return [0, 1].map((column) => [...nodes.keys()].filter((node) => side.get(node) === column));
 }
 
 /** For each node those that it is told with. */
@@ -93,6 +107,30 @@ function neighbours({ nodes, sentences }) {
     }
   }
   return near;
+}
+
+/** Put the few nodes of the answer in that order, of all, in which the fewest of their arrows cross. */
+function uncross(columns, near) {
+  const [left, right] = columns;
+  if (Math.max(left.length, right.length) > FEW) return;
+  let least = Infinity;
+  for (const one of orders(left)) {
+    for (const other of orders(right)) {
+      const count = crossings(one, other, near);
+      if (count < least) [least, columns[0], columns[1]] = [count, one, other];
+    }
+  }
+}
+
+/** All orders of some items, their own first. */
+const orders = (items) => (items.length < 2 ? [items] : items.flatMap((first, place) =>
+  orders(items.filter((_, other) => other !== place)).map((rest) => [first, ...rest])));
+
+function crossings(left, right, near) {
+  const lines = left.flatMap((node, row) => near[node].map((other) => [row, right.indexOf(other)]))
+    .filter(([, other]) => other >= 0);
+  return lines.flatMap(([one, other], place) => lines.slice(place + 1)
+    .filter(([row, column]) => (one - row) * (other - column) < 0)).length;
 }
 
 /** Sort both columns, in turn, by where the neighbours of their nodes stand on the average. */

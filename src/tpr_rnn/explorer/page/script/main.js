@@ -22,7 +22,7 @@ import { createTour } from "./tour.js";
 import { newWords, showUnknown } from "./words.js";
 
 const VIEWS = ["memory", "path", "compare", "beside"];
-const CHIPS = 6;
+const CHIPS = 4;
 
 const state = {
   sentences: [],
@@ -104,7 +104,8 @@ function chips() {
   const own = [...asked.values()].map(({ text, after }) =>
     ({ text, after, chosen: chosen(text) && after === here }));
   if (own.length > 1 || here < state.known.sentences.length) return own;
-  const others = reading.found.fitting.filter((text) => text !== own[0]?.text).slice(0, CHIPS - own.length);
+  const same = (text) => text.toLowerCase() === own[0]?.text.toLowerCase();
+  const others = reading.found.fitting.filter((text) => !same(text)).slice(0, CHIPS - own.length);
   return [...own.map(({ text, chosen: yes }) => ({ text, chosen: yes })),
     ...others.map((text) => ({ text, chosen: chosen(text) }))];
 }

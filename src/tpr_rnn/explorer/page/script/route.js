@@ -55,15 +55,21 @@ function between(start, end) {
     reach = Math.min(20 + Math.abs(y4 - start.y) / 6, (start.box.loops - 4) / 0.75);
     x2 = edge + start.side * reach;
     x3 = x2;
-    if (start.box === end.box) y4 = start.y > end.y ? end.y - 3 : end.y + 3;
+  }
+  let [y2, y3] = [start.y, y4];
+  if (start.box === end.box) { // a loop opens upwards and downwards
+    const half = Math.max(5, Math.abs(y4 - start.y) / 2);
+    const middle = (start.y + y4) / 2;
+    [start.y, y4] = [middle - half, middle + half];
+    [y2, y3] = [start.y - 14, y4 + 14];
   }
   const at = (t, a, b, c, d) =>
     (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t ** 2 * (1 - t) * c + t ** 3 * d;
   return {
-    line: `M${start.x} ${start.y}C${x2} ${start.y} ${x3} ${y4} ${x4 + end.side * (HEAD - 2)} ${y4}`,
+    line: `M${start.x} ${start.y}C${x2} ${y2} ${x3} ${y3} ${x4 + end.side * (HEAD - 2)} ${y4}`,
     tip: [x4, y4],
     side: end.side,
     /** A point on it: 0 is its start, 1 its end. */
-    at: (t) => [at(t, start.x, x2, x3, x4), at(t, start.y, start.y, y4, y4)],
+    at: (t) => [at(t, start.x, x2, x3, x4), at(t, start.y, y2, y3, y4)],
   };
 }
