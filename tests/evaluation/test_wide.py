@@ -3,6 +3,7 @@ import torch
 
 from data.wide_reading import answer
 from tpr_rnn.data.encoding import build_vocabulary, longest_sentence
+from tpr_rnn.data.simulator import TASK_TITLES, tell
 from tpr_rnn.data.simulator.wide import suite as suite_module
 from tpr_rnn.data.simulator.wide.suite import VARIATIONS, suite
 from tpr_rnn.data.simulator.wide.words import UNKNOWN
@@ -12,7 +13,6 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.wide import wide_errors
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.pretrained import load_pretrained
 
 
 @pytest.fixture
@@ -48,8 +48,11 @@ def test_the_suite_is_the_same_again_and_another_one_with_another_seed() -> None
 
 @pytest.mark.usefixtures("small")
 def test_a_model_is_asked_in_its_own_words() -> None:
-    reader = load_pretrained()
-    errors = wide_errors(reader)
+    told = [
+        story for task in TASK_TITLES for story in [tell(task, seed=seed) for seed in range(30)]
+    ]
+    vocabulary = build_vocabulary(told)
+    errors = wide_errors(Reader(says("yes", vocabulary, longest_sentence(told)), vocabulary))
     assert "all words new" not in errors.per_kind
     assert errors.per_kind["unknown: not in the story"].error == 100
     assert errors.unknown_found == errors.unknown_wrongly == 0

@@ -11,7 +11,6 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNN, TPRRNNConfig
 from tpr_rnn.models.new_words import SLOTS
 from tpr_rnn.models.reader import Reader
-from tpr_rnn.pretrained import load_pretrained
 
 KNOWN = (
     *("mary", "milk", "kitchen", "went", "to", "the", "took", "gave", "is", "where", "in", "of"),
@@ -107,8 +106,11 @@ def test_what_is_no_noun_is_not_taken_for_one(reader: Reader, text: str) -> None
 
 
 def test_a_model_without_slots_knows_no_more_words_than_before() -> None:
+    config = TPRRNNConfig(vocabulary_size=len(KNOWN) + 1, max_words=9, hidden_size=4)
+    reader = Reader(TPRRNN(config), Vocabulary(KNOWN))
+    assert not reader.takes_new_words
     with pytest.raises(UserError, match=r"never seen the words 'alice'.* 'library'"):
-        load_pretrained().answer(STORY[:1], "Where is Alice?")
+        reader.answer(STORY[:1], "Where is Alice?")
 
 
 def test_what_the_story_never_mentions_is_named(reader: Reader) -> None:

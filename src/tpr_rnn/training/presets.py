@@ -151,6 +151,24 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 patience=15,
             ),
         ),
+        # The same, but quick to leave the plateaus: no dropout before the learning rate decays, and
+        # dropout and random names from then on, so that names of other tasks are read too.
+        "all-late": Preset(
+            model={**_JOINT, "hidden_size": 90, "entity_size": 40, "relation_size": 20},
+            recipe=replace(
+                _OURS,
+                batch_size=512,
+                error_weighted_share=0.7,
+                random_name_share=0.7,
+                regularize_in_decay=True,
+                epochs=80,
+                attempts=4,
+                start_decay_below=20.0,
+                accept_below=5.0,
+                decay_epochs=40,
+                learning_rate=0.003,
+            ),
+        ),
         # Ours for the joined tasks with new names: sizes between those of one task and of all.
         "systematic": Preset(
             model={**_JOINT, "hidden_size": 60, "entity_size": 20, "relation_size": 15},
