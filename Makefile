@@ -58,11 +58,11 @@ SAMPLE ?= 150
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)
 
-# The documentation, in site/. It runs the tutorials; a broken link or a warning is an error.
+# The documentation, in build/site/. It runs the tutorials; a broken link or a warning is an error.
 docs: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . site
-	@echo "Open site/index.html"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . build/site
+	@echo "Open build/site/index.html"
 
 # The reports of all records, anew.
 reports: $(INSTALLED)
@@ -82,4 +82,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) build site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

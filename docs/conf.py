@@ -28,7 +28,7 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 ]
-exclude_patterns = [".*", "**/.*", "build", "site", "runs", "tests", "benchmarks", "examples"]
+exclude_patterns = [".*", "**/.*", "build", "runs", "tests", "benchmarks", "examples"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4

@@ -1,9 +1,11 @@
 """Parts of the reference that are made from the code, so that they cannot drift from it."""
 
+import json
 import re
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
@@ -14,6 +16,8 @@ from tpr_rnn.evaluation.record import RunRecord
 from tpr_rnn.settings import meanings
 from tpr_rnn.training.preset import FROM_DATA, Preset
 from tpr_rnn.training.presets import PRESETS
+
+ROOT = Path(__file__).parents[1]
 
 
 def commands() -> str:
@@ -58,6 +62,18 @@ def _changed(preset: Preset) -> Iterator[str]:
 def _plain(preset: Preset) -> Any:
     """The settings of the preset's architecture, as they are by default."""
     return Preset(architecture=preset.architecture).config()
+
+
+def speed() -> str:
+    """The cases of the committed bench, as a table."""
+    cases = json.loads((ROOT / "results" / "bench" / "bench.json").read_text("utf-8"))["cases"]
+    rows = (
+        f"| {case['name']} | {case['threads']} | {case['ours_ms']:.1f} ms | "
+        f"{case['speedup']:.0f} times | {case['memory_ratio']:.0f} times |"
+        for case in cases
+    )
+    head = "| stories of | threads | our step | faster | less memory |"
+    return "\n".join((head, "|---|---|---|---|---|", *rows))
 
 
 def record() -> str:

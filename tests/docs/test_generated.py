@@ -1,6 +1,7 @@
 """The pages of the reference that are made from the code have all of it."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -54,3 +55,12 @@ def test_every_field_of_a_record_is_there(generated) -> None:
     assert "`valid`, [ValidErrors](#validerrors)" in text
     assert "`command`, text\n: What asked for them." in text
     assert re.findall(r"^`\w+`, .*\n(?!: )", text, re.MULTILINE) == []  # none without a meaning
+
+
+def test_the_speed_is_that_of_the_record(generated) -> None:
+    bench = json.loads((DOCS.parent / "results" / "bench" / "bench.json").read_text("utf-8"))
+    rows = generated.speed().splitlines()[2:]
+    assert len(rows) == len(bench["cases"])
+    for row, case in zip(rows, bench["cases"], strict=True):
+        assert row.startswith(f"| {case['name']} | {case['threads']} |")
+        assert f"{case['speedup']:.0f} times" in row

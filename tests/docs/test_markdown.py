@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 WIDTH = 120
 WRITTEN = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "results/LOG/*.md", "src/**/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "results/LOG/*.md", "src/**/*.md")
     for path in ROOT.glob(pattern)
 )
 
@@ -34,3 +34,9 @@ def test_links_lead_somewhere(page) -> None:
 def _targets(text: str) -> list[str]:
     """The files that a page links to: [text](target)."""
     return [rest.partition(")")[0].partition("#")[0] for rest in text.split("](")[1:]]
+
+
+def test_the_readme_is_short() -> None:
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    assert len(lines) <= 150
+    assert [line for line in lines if len(line) > 100] == []
