@@ -21,12 +21,12 @@ def load(monkeypatch, tmp_path):
 
 def test_it_can_be_switched_off(load, monkeypatch) -> None:
     monkeypatch.setenv("TPR_RNN_NATIVE", "0")
-    assert load() == "switched off by TPR_RNN_NATIVE=0"
+    assert load() == (False, "switched off by TPR_RNN_NATIVE=0")
 
 
 def test_without_a_compiler_it_says_so(load, monkeypatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert load() == "no C++ compiler was found"
+    assert load() == (False, "no C++ compiler was found")
 
 
 def test_a_compiler_that_fails_is_quoted(load, monkeypatch, tmp_path) -> None:
@@ -34,13 +34,13 @@ def test_a_compiler_that_fails_is_quoted(load, monkeypatch, tmp_path) -> None:
     compiler.write_text("#!/bin/sh\necho 'this is not C++' >&2\nexit 1\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
-    assert load() == "the C++ kernel does not compile: this is not C++"
+    assert load() == (False, "the C++ kernel does not compile: this is not C++")
 
 
 def test_status_names_the_form(monkeypatch) -> None:
-    monkeypatch.setattr(build, "load", lambda: None)
-    assert native.status() == "native kernel"
-    monkeypatch.setattr(build, "load", lambda: "no reason")
+    monkeypatch.setattr(build, "load", lambda: build.Kernel(True, "prebuilt for x86-64-v3"))
+    assert native.status() == "native kernel (prebuilt for x86-64-v3)"
+    monkeypatch.setattr(build, "load", lambda: build.Kernel(False, "no reason"))
     assert native.status() == "plain PyTorch (no reason)"
     assert not native.usable(torch.zeros(1))
 

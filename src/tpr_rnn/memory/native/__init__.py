@@ -1,7 +1,8 @@
-"""The parallel form as a small C++ kernel, compiled on first use.
+"""The parallel form as a small C++ kernel, which comes with a wheel or is compiled on first use.
 
-To PyTorch it is an operator like any other (see `operator`). Where there is no compiler, or no CPU
-tensor, the same mathematics runs in plain PyTorch; `status` says which it is, and why.
+To PyTorch it is an operator like any other (see `operator`). Where there is neither a kernel nor a
+compiler, or no CPU tensor, the same mathematics runs in plain PyTorch; `status` says which it is,
+and why.
 """
 
 import torch
@@ -30,14 +31,14 @@ def usable(tensor: Tensor, operations: tuple[Operation, ...] = operator.OPERATIO
         and tensor.dtype in (torch.float32, torch.float64)
         and not torch._C._are_functorch_transforms_active()
         and forward_ad._current_level < 0
-        and (torch.compiler.is_compiling() or build.load() is None)
+        and (torch.compiler.is_compiling() or build.load().loaded)
     )
 
 
 def status() -> str:
     """Which form runs on the CPU, for a person to read."""
-    problem = build.load()
-    return "native kernel" if problem is None else f"plain PyTorch ({problem})"
+    kernel = build.load()
+    return f"{'native kernel' if kernel.loaded else 'plain PyTorch'} ({kernel.how})"
 
 
 def update(

@@ -3,8 +3,7 @@
 
 #pragma once
 
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
+#include <aten.h>
 
 #include <algorithm>
 #include <numeric>

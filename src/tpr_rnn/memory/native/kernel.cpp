@@ -6,13 +6,7 @@
 // the sentences that it is made of. A short story is solved whole; a longer one in chunks, with a
 // dense memory that is carried from one to the next.
 
-#include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros.h>
-#include <torch/library.h>
+#include <aten.h>
 
 #include <optional>
 #include <tuple>

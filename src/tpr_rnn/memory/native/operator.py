@@ -42,7 +42,7 @@ def mask(operations: tuple[Operation, ...]) -> int:
 
 
 def _update(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
-    if build.load() is None:
+    if build.load().loaded:
         outputs: tuple[Tensor, Tensor, Tensor] = torch.ops.tpr_rnn_native.update(*inputs, True)
         return outputs
     return _plain(*inputs)
@@ -55,7 +55,7 @@ def _update_backward(
     change: Tensor,
     *inputs: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    if build.load() is None:
+    if build.load().loaded:
         gradients: tuple[Tensor, Tensor, Tensor, Tensor] = torch.ops.tpr_rnn_native.update_backward(
             g_change, g_state, g_found, change, *inputs
         )

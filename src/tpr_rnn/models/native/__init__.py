@@ -1,4 +1,4 @@
-"""An LSTM with a memory over whole stories, as a C++ kernel that is compiled on first use.
+"""An LSTM with a memory over whole stories, as a C++ kernel.
 
 It does what the loop in `controller` does, with gradients written by hand. Where it cannot be
 compiled, or the tensors are not on a CPU, that loop runs.
@@ -31,7 +31,7 @@ def usable(tensor: Tensor) -> bool:
     return (
         tensor.device.type == "cpu"
         and tensor.dtype in (torch.float32, torch.float64)
-        and build.load(DIRECTORY) is None
+        and build.load(DIRECTORY).loaded
     )
 
 

@@ -7,13 +7,7 @@
 
 #pragma once
 
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/addmm.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/tanh.h>
-#include <ATen/ops/zeros.h>
+#include <aten.h>
 
 #include <algorithm>
 #include <vector>

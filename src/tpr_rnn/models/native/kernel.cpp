@@ -1,7 +1,6 @@
 // Reading words with an LSTM that has a memory, as operators of PyTorch.
 
-#include <ATen/Dispatch.h>
-#include <torch/library.h>
+#include <aten.h>
 
 #include <string_view>
 #include <tuple>
@@ -19,7 +18,7 @@ using Tensors = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
 
 // Do some work with a memory of that kind; `sizes` are read heads, locations and their size.
 template <typename T, typename Work>
-void with_memory(c10::string_view kind, at::IntArrayRef sizes, at::IntArrayRef settings,
+void with_memory(std::string_view kind, at::IntArrayRef sizes, at::IntArrayRef settings,
                  const Work& work) {
   TORCH_CHECK_VALUE(kind == "dnc" || kind == "sdnc", "there is no memory of the kind ", kind);
   if (kind == "dnc")
@@ -30,7 +29,7 @@ void with_memory(c10::string_view kind, at::IntArrayRef sizes, at::IntArrayRef s
 
 Tensors read_words(const Tensor& inputs, const Tensor& lengths, const Tensor& read_weight,
              const Tensor& hidden_weight, const Tensor& interface_weight,
-             const Tensor& interface_bias, c10::string_view kind, at::IntArrayRef sizes,
+             const Tensor& interface_bias, std::string_view kind, at::IntArrayRef sizes,
              at::IntArrayRef settings, bool keep) {
   Kept kept;
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "tpr_rnn_controller_read", [&] {
@@ -47,7 +46,7 @@ std::tuple<Tensor, Tensor> read_words_backward(
     const Tensor& g_h, const Tensor& g_r, const Tensor& h, const Tensor& r, const Tensor& gates,
     const Tensor& cells, const Tensor& interfaces, const Tensor& traces, const Tensor& states,
     const Tensor& lengths, const Tensor& read_weight, const Tensor& hidden_weight,
-    const Tensor& interface_weight, c10::string_view kind, at::IntArrayRef sizes,
+    const Tensor& interface_weight, std::string_view kind, at::IntArrayRef sizes,
     at::IntArrayRef settings) {
   const Kept kept{h, r, gates, cells, interfaces, traces, states};
   std::tuple<Tensor, Tensor> gradients;

@@ -3,9 +3,7 @@
 
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/softplus.h>
+#include <aten.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-"""Encoding sentences and taking them apart as a C++ kernel, compiled on first use.
+"""Encoding sentences and taking them apart as a C++ kernel.
 
 It does what `SentenceEncoder` and `EntityRelationNetworks` do in PyTorch, which stay the definition
 and run wherever it cannot serve.
@@ -36,7 +36,7 @@ def usable(*tensors: Tensor) -> bool:
         all(each.dtype == first.dtype and not native.observed(each) for each in tensors)
         and native.usable(first)
         and not torch.is_autocast_enabled("cpu")
-        and build.load(DIRECTORY) is None
+        and build.load(DIRECTORY).loaded
     )
 
 

@@ -4,15 +4,7 @@
 // Matrix products are PyTorch's. What stands between them would be dozens of small operations,
 // forward and backward, which take longer to start than to run.
 
-#include <ATen/Dispatch.h>
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/baddbmm.h>
-#include <ATen/ops/bmm.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/sum.h>
-#include <ATen/ops/zeros_like.h>
-#include <torch/library.h>
+#include <aten.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 """The slots of an EntNet over whole stories: step by step, and as a C++ kernel of the same.
 
-The kernel is compiled on first use. Where it can't be, or the tensors are not on a CPU, the steps
-run in PyTorch.
+Where the kernel can't be loaded, or the tensors are not on a CPU, the steps run in PyTorch.
 """
 
 from pathlib import Path
@@ -41,7 +40,7 @@ class Slots(NamedTuple):
 def states_at_questions(slots: Slots, group: StoryGroup) -> Float[Tensor, "q m d"]:
     """The slots of its story at the place of each question."""
     usable = slots.u.device.type == "cpu" and slots.u.dtype in (torch.float32, torch.float64)
-    return (packed if usable and build.load(DIRECTORY) is None else step_by_step)(slots, group)
+    return (packed if usable and build.load(DIRECTORY).loaded else step_by_step)(slots, group)
 
 
 def phi(x: Float[Tensor, "*b d"], slope: Float[Tensor, " d"]) -> Float[Tensor, "*b d"]:

@@ -4,15 +4,7 @@
 // t - 1 sentences, block 0 the keys. So a step works on the first stories of a block and fills the
 // next one, no story is padded, and the products of a step are one matrix product.
 
-#include <ATen/Dispatch.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/addmm.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
-#include <torch/library.h>
+#include <aten.h>
 
 #include <cmath>
 #include <tuple>
