@@ -1,14 +1,16 @@
 """The compiled kernel: when it runs, and what happens where it cannot."""
 
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from memory.random_stories import TOLERANCE, random_associations, random_queries
 from tpr_rnn.memory import Associations, native, parallel, read, sequential
-from tpr_rnn.memory.native import build
+from tpr_rnn.memory.native import build, compiler
 
 
 @pytest.fixture
@@ -35,6 +37,61 @@ def test_a_compiler_that_fails_is_quoted(load, monkeypatch, tmp_path) -> None:
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     assert load() == (False, "the C++ kernel does not compile: this is not C++")
+
+
+@pytest.fixture
+def wheel(monkeypatch, tmp_path):
+    """A kernel as a wheel has it, on a processor of level 3 of x86-64; and what is loaded."""
+    for level in compiler.LEVELS["x86_64"]:
+        library = compiler.prebuilt(tmp_path, level)
+        library.parent.mkdir(exist_ok=True)
+        library.touch()
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(build, "_processor", lambda: f"flags\t: {' '.join(compiler.V3)} new")
+    loaded: list[Path] = []
+    monkeypatch.setattr(torch.ops, "load_library", loaded.append)
+    return tmp_path, loaded
+
+
+def test_of_a_wheel_the_best_library_for_the_processor_is_loaded(load, wheel) -> None:
+    directory, loaded = wheel
+    assert load(directory) == (True, "prebuilt for x86-64-v3")
+    assert loaded == [compiler.prebuilt(directory, "x86-64-v3")]
+
+
+def test_a_processor_without_one_of_the_flags_of_a_level_gets_a_lower_one(
+    load, wheel, monkeypatch
+) -> None:
+    flags = compiler.V4 - {"bmi2"}
+    monkeypatch.setattr(build, "_processor", lambda: f"flags : {' '.join(flags)}")
+    assert load(wheel[0]) == (True, "prebuilt for x86-64-v2")
+
+
+def test_where_no_library_of_a_wheel_fits_one_is_compiled(load, wheel, monkeypatch) -> None:
+    directory, loaded = wheel
+    made: list[Path] = []
+    monkeypatch.setattr(build, "compile_kernel", lambda source, library, torch: made.append(library))
+    monkeypatch.setattr(build, "_processor", lambda: "flags : fpu")
+    assert load(directory) == (True, "compiled on first use")
+    assert loaded == made
+
+
+def test_a_library_of_a_wheel_that_does_not_load_is_said(load, wheel, monkeypatch) -> None:
+    def refuse(library: Path) -> None:
+        raise OSError("undefined symbol: torch_library_impl")
+
+    monkeypatch.setattr(torch.ops, "load_library", refuse)
+    monkeypatch.setenv("PATH", "")
+    reason = "no C++ compiler was found; the prebuilt one does not load: undefined symbol"
+    assert load(wheel[0]) == (False, f"{reason}: torch_library_impl")
+
+
+def test_this_processor_is_known() -> None:
+    levels = compiler.LEVELS.get(platform.machine())
+    if platform.system() != "Linux" or levels is None:
+        pytest.skip("wheels have libraries for Linux on x86_64 and aarch64")
+    assert build._prebuilt_for_here(Path("kernel")), build._processor()
 
 
 def test_status_names_the_form(monkeypatch) -> None:
