@@ -1,12 +1,14 @@
 # For a fresh machine: `make demo`, `make explore` and `make test`. Each sets up all it needs.
+# What is installed, and what is compiled: docs/install.md.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 HAS_CHROMIUM := { command -v chromium && command -v chromedriver; } >/dev/null
 
-.PHONY: docs reports demo explore test test-slow test-browser test-ray test-slurm torture mutants check clean
+.PHONY: dist test-lowest docs reports demo explore test test-slow test-browser test-ray test-slurm torture mutants check clean
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
@@ -35,14 +37,14 @@ test-browser: $(INSTALLED)
 
 # Sweeps on Ray clusters of this machine, with lost nodes; installs Ray.
 test-ray: $(INSTALLED)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]' || \
+	$(PIP) --editable '.[ray]' || \
 	  echo "Ray can't be installed here; its tests are skipped."
 	$(BIN)/python -m pytest -rs tests/experiments/test_ray.py
 
 # Sweeps on a SLURM of one node, which is started for them; installs SLURM and munge if it may.
 HAS_SLURM := { command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null
 test-slurm: $(INSTALLED)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[slurm]' || \
+	$(PIP) --editable '.[slurm]' || \
 	  echo "submitit can't be installed here; the tests of SLURM are skipped."
 	$(HAS_SLURM) || { timeout 120 apt-get update -qq && \
 	  timeout 300 apt-get install --yes --no-install-recommends slurm-wlm munge; } || \
@@ -60,9 +62,26 @@ mutants: $(INSTALLED)
 
 # The documentation, in build/site/. It runs the tutorials; a broken link or a warning is an error.
 docs: $(INSTALLED)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(PIP) --editable '.[docs]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/sphinx-build -W --keep-going -q -c docs -d build/doctrees . build/site
 	@echo "Open build/site/index.html"
+
+# A wheel with the kernels and an sdist, in dist/, and both tried in clean environments.
+dist: $(INSTALLED)
+	$(PIP) --editable '.[dist]'
+	rm -rf dist build/wheel
+	$(BIN)/python -m build --no-isolation --sdist
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m build --no-isolation --wheel --outdir build/wheel
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --exclude libtorch_cpu.so --wheel-dir dist build/wheel/*.whl
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python packaging/try_dist.py dist
+
+# The tests with the oldest versions that pyproject.toml allows, in an environment of their own.
+LOWEST := build/lowest
+test-lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev]'
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 # The reports of all records, anew.
 reports: $(INSTALLED)
@@ -77,9 +96,12 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 
 $(INSTALLED): pyproject.toml constraints.txt
+	@echo "Making a Python environment in $(VENV) ..."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@echo "Installing tpr-rnn and what it needs there; PyTorch is the largest part. A minute or more ..."
+	$(PIP) --progress-bar on --editable '.[dev]'
 	touch $(INSTALLED)
+	@echo "Installed. The C++ kernels are compiled on first use, once: half a minute, if there is a compiler."
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,7 +20,7 @@ PACKAGE = Path("src", "tpr_rnn")
 
 
 class Kernels(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles each `kernel.cpp` of the package; what is in build/ from before is not built again."""
+    """Compiles each `kernel.cpp` of the package, but for what build/ has from before."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the libraries, and say that the wheel is for this kind of machine."""
@@ -62,7 +62,8 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
 def _load(path: Path) -> ModuleType:
     """A file of the package without the package, which needs PyTorch to be imported."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

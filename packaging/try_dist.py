@@ -16,26 +16,17 @@ from pathlib import Path
 
 CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
 STORY = "Mary went to the kitchen.\nJohn took the milk.\nMary went to the garden.\n"
+IS_PREBUILT = Path(__file__).with_name("is_prebuilt.py")
 LEVELS = """
-import torch
-from tpr_rnn.memory import native
-from tpr_rnn.memory.native import build, compiler
-
-processor = build._processor()
-levels = [path.stem for path in build._prebuilt_for_here(build.DIRECTORY) if path.exists()]
-print(" ".join(levels))
+from tpr_rnn.memory.native import build
+print(" ".join(path.stem for path in build._prebuilt_for_here(build.DIRECTORY) if path.exists()))
 """
-ONE_LEVEL = """
-import sys
-import torch
-from tpr_rnn.memory import Associations, native, parallel, sequential
+AS_LEVEL = """
+import runpy, sys
 from tpr_rnn.memory.native import build, compiler
-
 needs = {level: flags for each in compiler.LEVELS.values() for level, flags in each.items()}
 build._processor = lambda: "flags : " + " ".join(needs[sys.argv[1]])
-said = Associations(torch.randn(9, 27, dtype=torch.float64) / 3, torch.arange(9).view(3, 3), 6)
-torch.testing.assert_close(parallel(said)[0], sequential(said)[0])
-print(native.status())
+runpy.run_path(sys.argv[2], run_name="__main__")
 """
 
 
@@ -99,9 +90,9 @@ def try_wheel(wheel: Path, place: Path) -> None:
     expect("prebuilt" in status, status)
     print(f"{wheel.name}, no compiler: {status}; Mary is in the {there.try_commands()}")
     for level in there.run("python", "-c", LEVELS).split():
-        status = there.run("python", "-c", ONE_LEVEL, level)
+        status = there.run("python", "-c", AS_LEVEL, level, str(IS_PREBUILT))
         expect(level in status, status)
-        print(f"  the same as step by step: {status}")
+        print(f"  {status}: the same as step by step")
     off = {"TPR_RNN_NATIVE": "0"}
     print(f"  {there.status(**off)}; Mary is in the {there.try_commands(**off)}")
 

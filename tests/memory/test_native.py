@@ -27,11 +27,13 @@ def test_it_can_be_switched_off(load, monkeypatch) -> None:
 
 
 def test_without_a_compiler_it_says_so(load, monkeypatch) -> None:
+    monkeypatch.setattr(build, "_prebuilt_for_here", lambda _: [])
     monkeypatch.setenv("PATH", "")
     assert load() == (False, "no C++ compiler was found")
 
 
 def test_a_compiler_that_fails_is_quoted(load, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(build, "_prebuilt_for_here", lambda _: [])
     compiler = tmp_path / "compiler"
     compiler.write_text("#!/bin/sh\necho 'this is not C++' >&2\nexit 1\n")
     compiler.chmod(0o755)
@@ -71,7 +73,9 @@ def test_a_processor_without_one_of_the_flags_of_a_level_gets_a_lower_one(
 def test_where_no_library_of_a_wheel_fits_one_is_compiled(load, wheel, monkeypatch) -> None:
     directory, loaded = wheel
     made: list[Path] = []
-    monkeypatch.setattr(build, "compile_kernel", lambda source, library, torch: made.append(library))
+    monkeypatch.setattr(
+        build, "compile_kernel", lambda source, library, torch: made.append(library)
+    )
     monkeypatch.setattr(build, "_processor", lambda: "flags : fpu")
     assert load(directory) == (True, "compiled on first use")
     assert loaded == made

@@ -367,3 +367,19 @@ def test_two_processes_do_not_share_a_run(data, tmp_path) -> None:
         next(Run.resume(tmp_path / "run").events())
     first.close()
     next(Run.resume(tmp_path / "run").events())
+
+
+def test_a_run_of_some_minutes_ends_in_the_middle_of_an_epoch_with_a_scored_model(
+    data, tmp_path
+) -> None:
+    limited = config(data, minutes="0.0000001", valid_stories="7")
+    run = Run.begin(limited, tmp_path / "run")
+    events = list(run.events())
+    assert run.ended
+    assert run.trainer.progress.step == 1
+    assert [type(event).__name__ for event in events] == ["Stepped", "Evaluated", "Stopped"]
+    record = run.finish()
+    assert record.stopped == "after 1e-07 min, as `minutes` says"
+    assert record.questions["valid"] == 7 * 2
+    assert record.best_step == 1
+    assert Reader.load(tmp_path / "run").vocabulary.words == run.vocabulary.words

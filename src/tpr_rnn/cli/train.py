@@ -29,6 +29,10 @@ TEAM_LOST = 1
 """Exit status when another process that trains the same model has died."""
 
 
+QUICK = {"minutes": "1", "valid_stories": "20"}
+"""What `--quick` sets: a minute, and not much more for the scores at its end."""
+
+
 def train(
     *,
     task: Annotated[
@@ -49,6 +53,14 @@ def train(
         str | None, Parameter(help="Memory operations in use, separated by commas.")
     ] = None,
     settings: SettingsOption = (),
+    quick: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="Train for a minute, whatever the preset: the same as "
+            f"--set {' --set '.join(f'{name}={value}' for name, value in QUICK.items())}.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, Parameter(help="Run directory; else runs/task-T-PRESET-CHANGES-seed-N.")
     ] = None,
@@ -81,6 +93,7 @@ def train(
             seed,
             operations,
             settings or None,
+            quick or None,
             threads,
             device,
         )
@@ -97,7 +110,7 @@ def train(
         config, directory = None, out
     else:
         wanted = [f"operations={operations}"] if operations is not None else []
-        changes = parse_settings((*wanted, *settings))
+        changes = (QUICK if quick else {}) | parse_settings((*wanted, *settings))
         config = _config(task, data, preset, seed, changes, threads, device)
         name = f"task-{task}-{config.preset}{label(changes)}-seed-{config.seed}"
         directory = out or Path("runs") / name

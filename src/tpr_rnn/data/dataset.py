@@ -5,7 +5,7 @@ simplest one, `babi/dataset.py` the one with the most to say.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -152,6 +152,16 @@ class Corpus:
     def split(self, name: str) -> dict[str, list[Story]]:
         """One split of every task that has it."""
         return {task: splits[name] for task, splits in self.stories.items() if name in splits}
+
+    def with_first(self, split: str, stories: int | None) -> "Corpus":
+        """The same with so many stories of each task in a split; None: with all."""
+        if stories is None:
+            return self
+        shorter = {
+            task: splits | {split: splits[split][:stories]} if split in splits else splits
+            for task, splits in self.stories.items()
+        }
+        return replace(self, stories=shorter)
 
     def max_sentences(self, setting: int | None) -> dict[str, int]:
         """The caps of its tasks, with the recipe's `max_sentences` (`DataSet.max_sentences`)."""

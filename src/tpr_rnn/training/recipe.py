@@ -92,6 +92,10 @@ class Recipe:
     patience: int | None = None
     """End after so many evaluations in a row without a better model; with `start_decay_below` they
     count from the start of the decay. None: never early."""
+    minutes: float | None = None
+    """End after so many minutes on the clock, wherever training is; None: no limit."""
+    valid_stories: int | None = None
+    """Stories of each task whose questions serve for validation, the first ones; None: all."""
     max_sentences: int | None = None
     """Sentences before a question that are read, the last ones, in every task; None: as many as
     the data set says for the task (of your own files all)."""
@@ -102,7 +106,14 @@ class Recipe:
         for name in counts:
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise UserError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("learning_rate", "epsilon", "clip_value", "clip_norm", "clip_norm_each"):
+        for name in (
+            "learning_rate",
+            "epsilon",
+            "clip_value",
+            "clip_norm",
+            "clip_norm_each",
+            "minutes",
+        ):
             number = getattr(self, name)
             if number is not None and not 0 < number < math.inf:
                 raise UserError(f"{name} must be over 0, not {number}")
@@ -127,7 +138,7 @@ class Recipe:
         if self.attempts > 1 and self.start_decay_below is None:
             raise UserError("more attempts than one need start_decay_below, to know a failed one")
         optional = ("batch_stories", "bucket_batches", "halve_lr_every", "stop_after_zero_error")
-        for name in (*optional, "patience", "max_sentences"):
+        for name in (*optional, "patience", "valid_stories", "max_sentences"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UserError(f"{name} must be 1 or more, or none, not {number}")

@@ -42,11 +42,12 @@ class Run:
     """A run: its stories, its trainer and its directory."""
 
     def __init__(self, config: RunConfig, directory: Path, corpus: Corpus) -> None:
-        self.config, self.corpus = config, corpus
+        self.config = config
         self.source = source()  # now: the files may change while it runs
         self.directory = RunDirectory(directory)
         self.vocabulary = build_vocabulary(corpus.all_stories())
         self.trainer = _trainer(config, corpus, self.vocabulary)
+        self.corpus = corpus.with_first("valid", config.settings.recipe.valid_stories)
         self.device = self.trainer.device
         self.elapsed = Elapsed()
         self.warning: str | None = None
@@ -108,7 +109,7 @@ class Run:
                 raise Busy(f"{self.directory.path}: another process has just finished this run")
             self.directory.drop_metrics_after(self.trainer.progress.last_evaluation)
             try:
-                for event in self.trainer.run():
+                for event in _train(self.trainer, self._time_is_up):
                     self.elapsed = Elapsed(
                         before.seconds + time.monotonic() - start,
                         before.cpu_seconds + time.process_time() - cpu_start,
@@ -128,6 +129,10 @@ class Run:
                 raise
             # An error, or a second Ctrl-C, may come within a step: then the last checkpoint stays.
             self._save()
+
+    def _time_is_up(self) -> bool:
+        minutes = self.config.settings.recipe.minutes
+        return minutes is not None and self.elapsed.seconds >= 60 * minutes
 
     @property
     def ended(self) -> bool:
@@ -242,10 +247,19 @@ def help_to_train(team: Team, stop: Callable[[], bool] = lambda: False) -> bool:
     trainer.restore(progress, tensors)
     trainer.team = team
     with _tiny_is_zero():
-        for _ in trainer.run():
+        for _ in _train(trainer, lambda: False):  # the first process has the clock
             if _any_stops(team, stop):
                 break
     return trainer.ended
+
+
+def _train(trainer: Trainer, time_is_up: Callable[[], bool]) -> Iterator[Event]:
+    """Train to the end, or until the time is up, for all processes of a team at once."""
+    minutes = trainer.recipe.minutes
+    for event in trainer.run():
+        yield event
+        if minutes is not None and _any_stops(trainer.team, time_is_up):
+            yield from trainer.end(f"after {minutes:g} min, as `minutes` says")
 
 
 def _any_stops(team: Team | None, stop: Callable[[], bool]) -> bool:
@@ -257,6 +271,7 @@ def _trainer(config: RunConfig, corpus: Corpus, vocabulary: Vocabulary) -> Train
     recipe = config.settings.recipe
     words = longest_sentence(corpus.all_stories())
     max_sentences = corpus.max_sentences(recipe.max_sentences)
+    corpus = corpus.with_first("valid", recipe.valid_stories)
     train, valid = (
         encode(corpus.split(split), vocabulary, words, max_sentences)
         for split in ("train", "valid")  # the test questions are for the end

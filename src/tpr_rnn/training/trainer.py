@@ -103,6 +103,13 @@ class Trainer:
             else:
                 yield self._step()
 
+    def end(self, reason: str) -> Iterator[Event]:
+        """Score the model as it is, and end."""
+        if not self.ended and self.progress.step != self.progress.last_evaluation:
+            yield from self._evaluate()
+        if not self.ended:
+            yield self._stop(reason)
+
     @property
     def steps(self) -> int:
         """Steps of all attempts, at most."""

@@ -1,7 +1,7 @@
 """How a C++ kernel is compiled: here on first use, or beforehand for a wheel.
 
-A kernel is a directory with a `kernel.cpp`. Of PyTorch it uses the stable ABI alone (`aten.h`), so a
-library that was built once works with every PyTorch from 2.10 on. This file is of the standard
+A kernel is a directory with a `kernel.cpp`. Of PyTorch it uses the stable ABI alone (`aten.h`), so
+a library that was built once works with every PyTorch from 2.10 on. This file is of the standard
 library alone, for it is also what builds a wheel (`hatch_build.py`), where nothing is installed.
 """
 
