@@ -101,11 +101,14 @@ def test_what_is_new_or_never_mentioned_is_named(reader) -> None:
     assert found.question.not_told == ("john",)
     said = list(explain(found))
     assert said[-1] == '  The story does not mention "john".'
-    new = replace(found, new_words={"alice": "name", "shed": "place"})
+    new = replace(found, new_words={"alice": "name", "shed": "place", "bob": "name"})
     assert reasons(new, found.question).doubt == (
-        'The story does not mention "john". It has never seen these words, and takes "alice" as a '
-        'name and "shed" as a place.'
+        'The story does not mention "john". New words: it takes "alice" and "bob" for names and '
+        '"shed" for a place.'
     )
+    unknown = (Answer("unknown", 0.98), Answer("no", 0.01))
+    why = reasons(found, replace(found.question, answers=unknown))
+    assert why.short == 'Nothing that was told answers this: "unknown".'
 
 
 def test_an_answer_in_doubt_says_how_sure_it_is(reader) -> None:

@@ -17,6 +17,8 @@ SAID = [
      "Mary is not in the park (1); Mary is in the office (2)"),
     (["The box fits inside the chest.", "The chest fits inside the crate."],
      "The box fits inside the chest (1); the chest fits inside the crate (2)"),
+    (["This evening Bill left.", "This morning Bill left."],
+     "This evening Bill left (1); this morning Bill left (2)"),
     (["Winona is a wolf.", "Wolves are afraid of mice."],
      "Winona is a wolf (1); wolves are afraid of mice (2)"),
     (["John went home.", "After that Mary left.", "Mary took the milk."],

@@ -8,6 +8,7 @@ from analysis.handmade import task_1_reader
 from cli.command import run
 from explorer.browser import chromium, needs_chromium
 from explorer.page import Page
+from explorer.test_accessibility import complaints
 
 STORY = ["Mary went to the kitchen.", "John moved to the garden.", "Mary went to the office."]
 
@@ -74,6 +75,8 @@ def test_a_browser_shows_it_without_a_server(saved, width, dark) -> None:
         page = Page(browser, saved.as_uri())
         page.shows("#model", "parameters")
         page.shows("#verdict", "office")
+        browser.set_script_timeout(60)
+        assert complaints(page) == []
         lines = browser.find_elements("css selector", "#sentences input")
         assert [line.get_property("value") for line in lines] == STORY
         assert all(line.get_property("readOnly") for line in lines)

@@ -127,7 +127,7 @@ def explain(trace: Trace, *, full: bool = False) -> Iterator[str]:
 
 def _short(trace: Trace, asked: QuestionTrace) -> str:
     answer = _answered(asked)
-    if asked.answers[0].word == UNKNOWN and not _is_needed(asked):
+    if asked.answers[0].word == UNKNOWN and (asked.not_told or not _is_needed(asked)):
         return f"Nothing that was told answers this: {answer}."
     if not asked.basis.sentences:
         return f"It answers {answer} whatever single {trace.unit} is left out."
@@ -179,8 +179,14 @@ def _them(steps: Collection[int]) -> str:
 
 
 def _doubt(trace: Trace, asked: QuestionTrace) -> str:
-    new = [f"{_quoted(word)} as a {kind}" for word, kind in trace.new_words.items()]
-    taken = f"It has never seen these words, and takes {listed(new)}." if new else ""
+    words: dict[str, list[str]] = {}
+    for word, kind in trace.new_words.items():
+        words.setdefault(kind, []).append(_quoted(word))
+    new = [
+        f"{listed(some)} for {f'{kind}s' if len(some) > 1 else f'a {kind}'}"
+        for kind, some in words.items()
+    ]
+    taken = f"New words: it takes {listed(new)}." if new else ""
     absent = ", ".join(map(_quoted, asked.not_told if trace.sentences else ()))
     absent = f"The story does not mention {absent}." if absent else ""
     return f"{absent} {taken}".strip()

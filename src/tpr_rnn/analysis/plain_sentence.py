@@ -6,8 +6,9 @@ from itertools import takewhile
 from tpr_rnn.data.simulator.words import DROPPED, GAVE, GOT, THEN, TIMES, WENT
 from tpr_rnn.data.vocabulary import tokenize
 
-ARTICLES = ("a", "an", "the")
-"""They stay with their noun: "went to the kitchen (1) and the garden (2)"."""
+_PHRASES = [phrase.split() for phrase in (*THEN, *TIMES)]
+UNFINISHED = {"a", "an", "the", *(first for first, *others in _PHRASES if others)}
+"""They stay with what follows: "went to the kitchen (1) and the garden (2)", "this morning"."""
 
 APART = ("and", "either", "or", "no", "not", "nobody")
 """A sentence with one of these means something else when it shares its beginning."""
@@ -66,7 +67,7 @@ def _shared(group: Sequence[tuple[list[str], int]]) -> int:
         return 0
     shorter = [words[:-1] for words in plain]  # each keeps a word of its own
     same = list(takewhile(lambda column: len(set(column)) == 1, zip(*shorter, strict=False)))
-    while same and same[-1][0] in ARTICLES:
+    while same and same[-1][0] in UNFINISHED:
         same.pop()
     return len(same)
 
