@@ -44,6 +44,15 @@ def test_what_happened_is_told_in_the_order_of_the_story() -> None:
     assert said_together(told) == "Mary is in the kitchen (1); then she left the kitchen (2)"
 
 
+def test_what_is_told_of_one_is_said_together_unless_something_happened_between() -> None:
+    told = [("Brian is a swan.", 2), ("Greg is a swan.", 9), ("Brian is white.", 8)]
+    assert said_together(told) == "Brian is a swan (2) and white (8); Greg is a swan (9)"
+    told = [("Mary took the milk.", 1), ("John went home.", 2), ("Mary took the hat.", 3)]
+    assert said_together(told) == (
+        "Mary took the milk (1); John went home (2); Mary took the hat (3)"
+    )
+
+
 def test_what_is_so_is_told_in_the_order_in_which_it_is_found() -> None:
     told = [("Lily is a lion.", 8), ("Julius is green.", 4), ("Julius is a lion.", 2)]
     assert said_together(told) == "Lily is a lion (8); Julius is a lion (2) and green (4)"

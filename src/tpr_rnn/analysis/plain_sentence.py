@@ -27,17 +27,21 @@ NO_NAMES = {"the", *(phrase.split()[0] for phrase in (*THEN, *TIMES))}
 def said_together(sentences: Sequence[tuple[str, int]]) -> str:
     """Sentences, each with its number, in the order given unless they tell what happened.
 
-    Neighbours share the words that they begin with, and are then told in the story's order.
+    Those that begin with the same words share them, and are then told in the story's order; where
+    it matters what came first, only neighbours do.
     """
-    if any(IN_TIME.intersection(tokenize(text)) for text, _ in sentences):
+    in_time = any(IN_TIME.intersection(tokenize(text)) for text, _ in sentences)
+    if in_time:
         sentences = sorted(sentences, key=lambda told: told[1])
     groups: list[list[tuple[list[str], int]]] = []
     for text, number in sentences:
         words = text.rstrip(" .!").split() or [text]
-        if groups and _shared([*groups[-1], (words, number)]):
-            groups[-1].append((words, number))
-        else:
+        alike = groups[-1:] if in_time else groups
+        own = next((group for group in alike if _shared([*group, (words, number)])), None)
+        if own is None:
             groups.append([(words, number)])
+        else:
+            own.append((words, number))
     first, *others = map(_group, groups) if groups else [""]
     return "; ".join([first, *map(_inside, others)])
 
