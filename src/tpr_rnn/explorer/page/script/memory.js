@@ -27,13 +27,13 @@ export function createMemory(onWatch, light) {
   byId("earlier").addEventListener("click", () => watch(Number(slider.value) - 1));
   byId("later").addEventListener("click", () => watch(Number(slider.value) + 1));
   new ResizeObserver(() => last && draw(...last)).observe(byId("graph"));
-  light.onChange((lit) => last && caption(last[0], lit));
+  light.onChange((lit) => last && caption(last[0], last[1], lit));
 
   function look(traced, told, steps) {
     last = [traced, told, steps];
     byId("moment").replaceChildren(...describe(traced, told, steps));
     draw(traced, told, steps);
-    caption(traced, null);
+    caption(traced, told, null);
   }
 
   return function show(traced, told) {
@@ -78,14 +78,21 @@ function wayInWords({ trace, why, names }) {
 }
 
 /** What is pointed at, in words. */
-function caption({ trace, names }, lit) {
+function caption({ trace, names }, told, lit) {
   const say = (sentence) => `${trace.skipped + sentence + 1}. ${trace.sentences[sentence].text}`;
   const host = byId("caption");
   if (!lit || lit.sentences.some((sentence) => !trace.sentences[sentence])) host.textContent = "Point at a box, an arrow or a sentence to see what belongs to it.";
-  else if (lit.node !== undefined) host.textContent = `${names[lit.node]}: ${lit.sentences.map(say).join(" ")}`;
+  else if (lit.node !== undefined) host.textContent = `${names[lit.node]}: ${listed(lit.sentences, say, trace)}`;
   else if (lit.arrow) host.textContent = lit.sentences.map(say).join(" ") + arrowInWords(lit.arrow);
-  else host.textContent = lit.sentences.map(say).join(" ");
+  else host.textContent = lit.sentences.map(say).join(" ") + (isLeft(trace, told, lit) ? "" : " Nothing of it is held now.");
 }
+
+const listed = (sentences, say, { skipped }) => (sentences.length > 2
+  ? `sentences ${sentences.map((sentence) => skipped + sentence + 1).join(", ")}` : sentences.map(say).join(" "));
+
+/** Whether the memory still holds something of one of these sentences. */
+const isLeft = ({ sentences }, told, lit) => told > 0
+  && sentences[told - 1].held.some(({ told_by: by }) => lit.sentences.includes(by));
 
 const arrowInWords = (key) => ` (${operations[key.split(" ")[0]].title})`;
 

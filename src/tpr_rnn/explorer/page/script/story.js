@@ -10,6 +10,7 @@ import { createField } from "./field.js";
  */
 export function createStory(host, actions) {
   const rows = [];
+  let marked = ""; // which sentences are marked as needed
 
   function createRow() {
     const row = {};
@@ -88,14 +89,16 @@ export function createStory(host, actions) {
       row.then.textContent = answer ?? "";
       set(row.then, { title: answer ? `From this sentence on, the answer is ${answer}` : null });
     });
-    bringIntoView(rows.find((_, place) => notes[place]?.watched)?.element);
+    const needed = notes.map((note) => Boolean(note.needed));
+    const changed = needed.join() !== marked;
+    marked = needed.join();
+    bringIntoView(rows.find((_, place) => notes[place]?.watched) ?? (changed && rows[needed.indexOf(true)]));
   }
 
-  /** Keep the sentence that is watched in view, where the story has a frame of its own. */
+  /** Keep what is watched, or needed, in view, where the story has a frame of its own. */
   function bringIntoView(row) {
     if (!row || host.scrollHeight <= host.clientHeight || host.contains(document.activeElement)) return;
-    const middle = row.offsetTop - host.clientHeight / 2;
-    host.scrollTop = middle;
+    host.scrollTop = row.element.offsetTop - host.clientHeight / 3;
   }
 
   /** Light some sentences; null: none. */
