@@ -71,6 +71,15 @@ def test_a_trace_is_that_of_the_library_with_names_and_reasons(client, service) 
     assert first["sources"] == [{"sentence": 2, "share": pytest.approx(1)}]
 
 
+def test_what_supports_the_answer_and_is_not_needed_is_said(client) -> None:
+    tracing = {"story": STORY, "question": "Where is Mary?"}
+    why = client.post("/api/trace", json={**tracing, "supports": [0, 2]}).json()["why"]
+    assert why["spare"] == "It does not use sentence 1."
+    assert client.post("/api/trace", json=tracing).json()["why"]["spare"] == ""
+    refused = client.post("/api/trace", json={**tracing, "supports": [-1]})
+    assert refused.status_code == 422
+
+
 def test_another_model_beside_can_be_asked_and_one_that_is_not_there_is_named() -> None:
     other = task_1_reader().with_operations(["write"])
     client = TestClient(create_app(Service(task_1_reader(), "handmade", {"plain": other})))

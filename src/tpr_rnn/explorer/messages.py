@@ -13,6 +13,7 @@ Sentence = Annotated[str, Field(min_length=1, max_length=limits.CHARACTERS)]
 Sentences = Annotated[list[Sentence], Field(max_length=limits.SENTENCES)]
 NounKind = Literal["name", "thing", "place"]
 Kinds = Annotated[dict[str, NounKind], Field(max_length=limits.SENTENCES)]
+Supports = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=limits.SENTENCES)]
 OperationNames = Annotated[list[Operation], Field(min_length=1, max_length=len(SPECS))]
 ModelName = Annotated[str, Field(max_length=limits.CHARACTERS)]
 
@@ -68,6 +69,9 @@ class TraceRequest(Message):
     """Use only these operations of the memory; absent: all that the model was trained with."""
     kinds: Kinds = Field(default_factory=dict)
     """What new words are, where their sentences do not tell it."""
+    supports: Supports = Field(default_factory=list)
+    """The sentences that support the right answer, counted from 0, where they are known: what of
+    them the model does without is then said."""
 
 
 class TraceResponse(Message):

@@ -113,6 +113,7 @@ class Service:
             tracing.question,
             operations=tracing.operations,
             kinds=tracing.kinds,
+            supports=tracing.supports,
         )
 
     def traced(self, tracing: messages.TraceRequest) -> bytes:

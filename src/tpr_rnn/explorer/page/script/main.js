@@ -50,7 +50,12 @@ function change(changes) {
 }
 
 const told = () => state.sentences.filter((text) => text.trim());
-const wanted = () => ({ story: told(), question: state.question.trim() || null, kinds: state.kinds });
+const wanted = () => ({
+  story: told(),
+  question: state.question.trim() || null,
+  kinds: state.kinds,
+  supports: knownQuestion()?.supports ?? [],
+});
 const traced = () => reading.found.traced;
 const moment = () => Math.min(state.at ?? Infinity, traced().trace.sentences.length);
 

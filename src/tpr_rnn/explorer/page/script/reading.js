@@ -6,7 +6,7 @@ const PAUSE = 120; // milliseconds without a key before what was typed is read
 const PATIENCE = 1000; // the same before a word that may only be half written counts as unknown
 
 /**
- * `wanted()` is what is to be read: story, question, kinds. `onChange(error)` is called when it has
+ * `wanted()` is what is to be read: story, question, kinds, and known supports. `onChange(error)` is called when it has
  * been, or could not be.
  */
 export function createReading(model, wanted, onChange) {
@@ -24,7 +24,8 @@ export function createReading(model, wanted, onChange) {
     const { signal } = current.stop;
     const ask = (address, body) => call(address, body, signal);
     try {
-      const { unknown, new_words: fresh } = await ask("/api/check", wish);
+      const { story, question, kinds } = wish;
+      const { unknown, new_words: fresh } = await ask("/api/check", { story, question, kinds });
       if (unknown.some(isBegun)) await new Promise((done) => { setTimeout(done, PATIENCE); });
       if (signal.aborted) return;
       Object.assign(found, { unknown, fresh });
