@@ -29,7 +29,9 @@ LONG = {"epochs": "150"}
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("RAY_worker_niceness", "0")  # else other work on the machine starves them
+    # Other work on the machine must neither starve them nor make Ray believe that they are dead.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    monkeypatch.setenv("RAY_health_check_timeout_ms", "60000")
     finished._checksum.cache_clear()
     return write_data(tmp_path / "data", 1, 4)
 

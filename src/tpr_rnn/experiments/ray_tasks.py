@@ -34,6 +34,8 @@ _ATTENTION_SECONDS = 0.2
 """How often the launcher checks whether it should stop."""
 _STOP_SECONDS = 1.0
 """How often a task asks whether it should stop."""
+_NEWS_SECONDS = 30.0
+"""How long the news that a node is lost may take."""
 _STORE_BYTES = 100 * 2**20
 """Memory for objects of a cluster of this machine's own; what tasks send is small."""
 
@@ -97,7 +99,9 @@ class RayTasks(Launcher):
         lost: set[Path] = set()
         stopping = False
         while True:
-            if not stopping and stop():
+            if stopping:
+                home.stop.remote()  # again and again: the actor may have been started anew
+            elif stop():
                 stopping = True
                 waiting.clear()
                 home.stop.remote()
@@ -114,14 +118,15 @@ class RayTasks(Launcher):
                     yield task.hear(ray.get(next(events)))
                 except StopIteration:
                     del running[events]
-                except ray.exceptions.NodeDiedError:
-                    del running[events]
-                    lost.add(task.job.directory)
-                    waiting.appendleft(task.job)
-                    if task.node:  # else it had not begun
-                        yield Warned(task.job, f"the node {task.node} was lost; {task.goes_on()}")
                 except ray.exceptions.RayError as error:
                     del running[events]
+                    if _is_lost(task, error):
+                        lost.add(task.job.directory)
+                        waiting.appendleft(task.job)
+                        if task.node:  # else it had not begun
+                            told = f"the node {task.node} was lost; {task.goes_on()}"
+                            yield Warned(task.job, told)
+                        continue
                     problem = f"the process of the run died ({str(error).strip().splitlines()[0]})"
                     if task.job.directory in died:
                         yield record_failure(task.job, f"{problem}, for the second time")
@@ -132,6 +137,24 @@ class RayTasks(Launcher):
             if stopping:
                 yield from (Interrupted(job) for job in waiting)
                 waiting.clear()
+
+
+def _is_lost(task: "_Task", error: Exception) -> bool:
+    """Whether the node of a task is lost, and not its process alone.
+
+    Where the cluster has little time, the end of the process is known before that of the node.
+    """
+    import ray
+
+    if isinstance(error, ray.exceptions.NodeDiedError):
+        return True
+    deadline = time.monotonic() + _NEWS_SECONDS
+    while task.node and time.monotonic() < deadline:
+        alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+        if not any(node.startswith(task.node) for node in alive):
+            return True
+        time.sleep(_ATTENTION_SECONDS)
+    return False
 
 
 def _check_gpus(jobs: Sequence[Job]) -> None:
@@ -180,13 +203,15 @@ class _Home:
 
 
 def _here(actor: Any) -> Any:
-    """An actor on this node, which takes none of its cores."""
+    """An actor on this node, which takes none of its cores, and is started anew if it dies."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     node = ray.get_runtime_context().get_node_id()
     place = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-    return actor.options(num_cpus=0, scheduling_strategy=place)
+    return actor.options(
+        num_cpus=0, scheduling_strategy=place, max_restarts=-1, max_task_retries=-1
+    )
 
 
 @contextmanager
@@ -278,19 +303,28 @@ def _work(job: Job, home: Any, mark: Path, again: bool) -> "Iterator[Event | _Pl
 
 
 def _stop_at(home: Any) -> Callable[[], bool]:
-    """Whether to stop, asked from time to time; also where the launcher is gone."""
+    """Whether to stop, asked from time to time; also where the launcher is gone.
+
+    Nothing waits for the answer: a task that waits gives its cores to another one meanwhile. That
+    there is none for a while is no reason to stop.
+    """
     import ray
 
-    asked, stopped = 0.0, False
+    asked, asking, stopped = 0.0, None, False
 
     def stop() -> bool:
-        nonlocal asked, stopped
-        if not stopped and time.monotonic() - asked >= _STOP_SECONDS:
-            asked = time.monotonic()
+        nonlocal asked, asking, stopped
+        if asking is None:
+            if not stopped and time.monotonic() - asked >= _STOP_SECONDS:
+                asked, asking = time.monotonic(), home.stopped.remote()
+        elif ray.wait([asking], timeout=0)[0]:
             try:
-                stopped = ray.get(home.stopped.remote())
-            except ray.exceptions.RayError:
+                stopped = ray.get(asking)
+            except ray.exceptions.ActorDiedError:
                 stopped = True
+            except ray.exceptions.RayError:  # nobody can be reached
+                stopped = False
+            asking = None
         return stopped
 
     return stop
