@@ -24,5 +24,5 @@ ANSWER_SECONDS = 120.0
 """For its answer to be computed, sent and read."""
 WORKING = 1
 """Requests worked on at a time: more Python threads would only wait for each other."""
-WAITING = 100
-"""Requests that may wait; further ones are refused with a retry-after."""
+WAITING = CONNECTIONS - WORKING
+"""Requests that may wait: one of each connection; further ones are refused with a retry-after."""
