@@ -4,7 +4,6 @@ import dataclasses
 import os
 import random
 import resource
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -115,11 +114,12 @@ def damage(runs: Undisturbed, files: int, seed: int) -> Iterator[Result]:
         step = run.trainer.progress.step + 40
         for _ in run.events(stop=lambda run=run, step=step: run.trainer.progress.step >= step):
             pass
-    there, states = RunDirectory(begun), []
-    for path in (there.checkpoint_before, there.checkpoint):
-        shutil.copy(path, begun / "kept")
-        states.append(_state(begun))
-        os.replace(begun / "kept", path)
+    newest = _state(begun)
+    checkpoint = RunDirectory(begun).checkpoint
+    os.replace(checkpoint, begun / "newest")
+    states = (newest, _state(begun))  # the one before it serves where the newest is damaged
+    assert states[0] != states[1]
+    os.replace(begun / "newest", checkpoint)
     config = RunConfig.of(begun)
 
     def same_model() -> bool:
@@ -130,7 +130,7 @@ def damage(runs: Undisturbed, files: int, seed: int) -> Iterator[Result]:
     checks: list[tuple[Path, Callable[[], bool]]] = [
         (finished / "model.safetensors", same_model),
         (finished / "result.json", lambda: read_record(finished / "result.json") == record),
-        (begun / "checkpoint.safetensors", lambda: _state(begun) in states),
+        (checkpoint, lambda: _state(begun) in states),
         (begun / "config.json", lambda: _same_config(Run.resume(begun).config, config)),
         (story, lambda: Run.resume(begun).corpus.sha256 == run.corpus.sha256),
     ]

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 
 import pytest
 from msgspec import structs
@@ -45,8 +45,9 @@ def three_nodes(monkeypatch):
     one = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=one)
     try:
-        for _ in range(2):
-            cluster.add_node(**one)
+        while len(cluster.list_all_nodes()) < 3:
+            with suppress(Exception):  # a busy machine may take longer than Ray's 30 s for a node
+                cluster.add_node(**one)
         yield cluster
     finally:
         ray.shutdown()
