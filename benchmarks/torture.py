@@ -74,7 +74,7 @@ def _table(results: list[Result], options: argparse.Namespace, minutes: float) -
     lines = [f"`{command}`, {minutes:.0f} minutes", ""]
     lines += ["| trial | tried | survived | wrong | |", "|---|---:|---:|---:|---|"]
     lines += [result.row() for result in results]
-    wrong = [f"* {result.trial}: {what}" for result in results for what in result.wrong]
+    wrong = [f"* {result.trial}: {what}" for result in results for what in result.wrong[:5]]
     return "\n".join([*lines, *([""] if wrong else []), *wrong]) + "\n"
 
 

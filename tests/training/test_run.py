@@ -280,6 +280,14 @@ def test_a_run_that_has_lost_its_record_says_that_it_starts_anew(
     assert "neither its record nor a checkpoint; starting from the" in Run.resume(lost).warning
 
 
+def test_a_run_of_a_preset_that_nobody_knows_is_not_resumed(data, tmp_path) -> None:
+    Run.begin(config(data), tmp_path / "run")
+    there = tmp_path / "run" / "config.json"
+    there.write_text(there.read_text().replace('"single"', '"sinfle"'))
+    with pytest.raises(UserError, match="unknown preset 'sinfle'"):
+        Run.resume(tmp_path / "run")
+
+
 def test_a_run_that_was_finished_meanwhile_is_not_begun_anew(data, tmp_path) -> None:
     one = Run.begin(config(data), tmp_path / "run")
     other = Run.resume(tmp_path / "run")  # reads the stories while the first one trains

@@ -70,6 +70,7 @@ class Run:
     def resume(directory: Path) -> "Run":
         """Go on with a run that was stopped or killed, or begin one that was planned."""
         config = RunConfig.of(directory)
+        find_preset(config.preset)  # its name goes into the record: one that nobody knows is damage
         run = Run(config, directory, _load(config))
         begun_with = ConfigFile.of(directory).data_sha256
         if begun_with is None:
