@@ -11,7 +11,9 @@ from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-START_SECONDS = 60
+START_SECONDS = 120
+KILL_SECONDS = 5
+"""Between the two signals that SLURM sends to a job that is cancelled."""
 
 
 def missing() -> str | None:
@@ -44,6 +46,8 @@ def slurm_of_one_node(place: Path) -> Iterator[Path]:
         _await_node(environment)
         yield config
     finally:
+        subprocess.run(["scancel", "--user=root"], env=environment, check=False)
+        time.sleep(2 * KILL_SECONDS)  # else what runs is left behind
         for daemon in reversed(daemons):
             daemon.terminate()
             daemon.wait()
@@ -92,7 +96,7 @@ DefMemPerCPU=500
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SchedulerParameters=sched_interval=5,batch_sched_delay=1
-KillWait=10
+KillWait={KILL_SECONDS}
 ReturnToService=2
 NodeName={node} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
 PartitionName=short Nodes={node} Default=YES MaxTime=INFINITE State=UP
