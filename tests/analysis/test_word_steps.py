@@ -12,7 +12,6 @@ from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.story import Question, Story
 from tpr_rnn.data.vocabulary import Vocabulary, tokenize
 from tpr_rnn.data.word_stream import WordStream
-from tpr_rnn.errors import UserError
 from tpr_rnn.memory import densify
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.models.word_level import WordLevel, WordLevelConfig
@@ -151,8 +150,3 @@ def test_its_representations_are_analysed(reader, tmp_path) -> None:
     assert set(report["faithfulness"]["explanations"]) == {"1"}
     page = representations_page(report | {"tasks": ["1"], "data": "made up", "split": "valid"})
     assert "those after its\nlast word" in page
-
-
-def test_what_needs_sentences_refuses_it(reader) -> None:
-    with pytest.raises(UserError, match="a model that reads sentences; the word-level TPR-RNN"):
-        _ = reader.sentence_model

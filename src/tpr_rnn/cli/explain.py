@@ -41,7 +41,7 @@ def explain(
     reader = load_reader(run_directory(run))
     check_used(kinds, [*sentences, question])
     reader.check_kinds(kinds)
-    _ = reader.sentence_model  # another kind of model is refused before anything is read
+    _ = reader.memory_model  # another kind of model is refused before anything is read
     check_words(reader.for_words([*sentences, question], kinds), sentences, story)
     try:
         from tpr_rnn.explorer.saved import saved_page

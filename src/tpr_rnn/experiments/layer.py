@@ -37,12 +37,12 @@ def layer(request: Request) -> list[Job]:
     return [
         job
         for task in request.tasks or RECALL_TASKS
-        for job in replace(request, out=request.out / task, data=None).jobs([task], _variants(task))
+        for job in replace(request, out=request.out / task, data=None).jobs([task], variants(task))
     ]
 
 
-def _variants(task: str) -> dict[str, dict[str, str]]:
-    """The settings of each layer at each learning rate."""
+def variants(task: str) -> dict[str, dict[str, str]]:
+    """The settings of each layer at each learning rate, for a task."""
     return {
         f"{name}-{rate}": {**settings, "learning_rate": rate}
         for name, settings in VARIANTS.items()

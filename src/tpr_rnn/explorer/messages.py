@@ -251,6 +251,8 @@ class ModelResponse(Message):
     name: str
     version: str
     """Of tpr-rnn."""
+    unit: Literal["sentence", "word"]
+    """What updates its memory once: the sentences of a trace are these."""
     operations: tuple[Operation, ...]
     """Memory operations that it was trained with."""
     parameters: int

@@ -62,10 +62,11 @@ class Service:
     @cached_property
     def description(self) -> messages.ModelResponse:
         """The model, its words and tasks, and the limits of a request."""
-        model = self.reader.sentence_model
+        model = self.reader.memory_model
         return messages.ModelResponse(
             name=self.name,
             version=__version__,
+            unit=model.unit,
             operations=model.operations,
             parameters=sum(parameter.numel() for parameter in model.parameters()),
             entity_size=model.config.entity_size,
@@ -78,7 +79,7 @@ class Service:
                 for name, title in TASK_TITLES.items()
             ),
             beside=tuple(
-                messages.ModelBeside(name=name, operations=reader.sentence_model.operations)
+                messages.ModelBeside(name=name, operations=reader.memory_model.operations)
                 for name, reader in self.beside.items()
             ),
             limits=messages.Limits(),

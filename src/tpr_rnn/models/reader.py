@@ -154,16 +154,6 @@ class Reader:
         return self.model
 
     @property
-    def sentence_model(self) -> TPRRNN:
-        """The model, for whoever needs what its sentences say; another kind is an error."""
-        if isinstance(self.memory_model, WordLevel):
-            raise UserError(
-                f"this needs a model that reads sentences; the {self._title} reads words, and "
-                "`tpr-rnn ask --explain` shows what its memory holds"
-            )
-        return self.memory_model
-
-    @property
     def _title(self) -> str:
         return ARCHITECTURES[architecture_of(self.model.config)].title
 

@@ -1,12 +1,12 @@
 """What the memory is good for as a layer: accuracy by task, at the best learning rate of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from statistics import mean
 from typing import Any
 
-from tpr_rnn.data.recall import KINDS, tasks_of
-from tpr_rnn.experiments.layer import VARIANTS
+from tpr_rnn.data.recall import KINDS, RECALL_TASKS, tasks_of
+from tpr_rnn.experiments.layer import VARIANTS, variants
 from tpr_rnn.models.layer_reader import LAYERS
 from tpr_rnn.pictures import COLOURS
 from tpr_rnn.report.numbers import spread, two_places
@@ -34,20 +34,26 @@ def layer(records: Sequence[Record]) -> Section:
     """The section about layers."""
     best = _best(records)
     seconds = sum(record.run.cpu_seconds for record in records)
+    tried = {(record.run.variant, record.run.task) for record in records}
+    wanted = {(variant, task) for task in RECALL_TASKS for variant in variants(task)}
     parts: list[str | Table | Figure] = []
     for kind in KINDS:
         if any(task in tasks_of(kind) for _, task in best):
             parts += [_table(kind, best), _figure(kind, best)]
     parts += [
-        _rates_table(best),
+        _rates_table(best, tried),
         "## How to read it",
         "Accuracy in percent on test stories, mean ± the sample's standard deviation over seeds. "
         "The same small model is around each layer, with about as many parameters in all; the "
         "delta rule's state has as many numbers as the memory's. Each layer is trained with every "
-        "learning rate of the experiment, and shown with the one whose validation error is least. "
+        "learning rate of the experiment, and shown with the one whose validation error is least; "
+        "the last table says of how many (*of*), and by how many seeds. "
         "A pair is one step, and all questions come behind the story.",
     ]
-    headlines = [f"{counted(len(records), 'run')} took {duration(seconds)} of one core"]
+    headlines = [
+        f"{counted(len(records), 'run')} took {duration(seconds)} of one core",
+        f"{len(tried & wanted)} of {len(wanted)} combinations of task, layer and learning rate",
+    ]
     return Section(
         "layer", "What the memory is good for, as a layer", headlines + _held(best), parts
     )
@@ -127,19 +133,21 @@ def draw_accuracy(plot: Any, title: str, series: Mapping[str, Mapping[int, float
     return figure
 
 
-def _rates_table(best: Best) -> Table:
+def _rates_table(best: Best, tried: Collection[tuple[str, str]]) -> Table:
+    by_layer = [(variant.rpartition("-")[0], task) for variant, task in tried]
     rows: list[Sequence[Cell]] = [
         [
             task,
             _title(name),
             f"{runs[0].settings['learning_rate']:g}",
+            sum(layer == name and there == task for layer, there in by_layer),
             two_places(mean(record.run.valid.error for record in runs)),
             runs[0].run.parameters,
             len(runs),
         ]
         for (name, task), runs in best.items()
     ]
-    headings = ("task", "layer", "learning rate", "valid error %", "parameters", "seeds")
+    headings = ("task", "layer", "learning rate", "of", "valid error %", "parameters", "seeds")
     return Table("layer-rates", "The learning rate that was best on validation", headings, rows)
 
 

@@ -41,13 +41,13 @@ export function bar({ word, probability: share }, truth) {
 }
 
 /** A sentence about the story, in which the numbers of sentences light what they told. */
-export function plain(text, { sentences, skipped }, light) {
+export function plain(text, { unit, sentences, skipped }, light) {
   return text.split(/(\(\d+\))/).map((piece) => {
     const sentence = Number(/^\((\d+)\)$/.exec(piece)?.[1]) - skipped - 1;
     if (!sentences[sentence]) return piece;
     return html("span", {
       class: "ref", tabindex: 0, role: "note", title: sentences[sentence].text,
-      "aria-label": `Sentence ${sentence + skipped + 1}`, ...lighting(light, () => ({ sentences: [sentence] })),
+      "aria-label": `${unit === "word" ? "Word" : "Sentence"} ${sentence + skipped + 1}`, ...lighting(light, () => ({ sentences: [sentence] })),
     }, piece.slice(1, -1));
   });
 }

@@ -53,7 +53,7 @@ export function arrowsOf({ trace, names }, told, needed, answering) {
       strong: answering ? told || onPath(source, target) : sign !== "",
       number: `${sign}${number}`,
       title: `${names[source]} → ${names[target]}: ${operations[operation].title}, `
-        + `${percent(strength)}, sentence ${number}${name && `, by “${name}”`}`,
+        + `${percent(strength)}, ${trace.unit} ${number}${name && `, by “${name}”`}`,
     });
   };
   for (const { operation, source, relation, target, strength, told_by: by } of held) {

@@ -108,7 +108,7 @@ export function createCompare(onPart, light) {
       byId("pair").textContent = "Write a story to compare its sentences.";
       return;
     }
-    set(canvas, { "aria-label": `Similarity of ${sentences.length} sentences by ${part}; arrow keys name a pair` });
+    set(canvas, { "aria-label": `Similarity of ${sentences.length} ${trace.unit}s by ${part}; arrow keys name a pair` });
     rows.replaceChildren(...order.map((sentence) =>
       html("li", {}, html("b", {}, String(skipped + sentence + 1)), html("span", {}, ` ${sentences[sentence].text}`))));
     columns.replaceChildren(...order.map((sentence) => html("li", {}, String(skipped + sentence + 1))));

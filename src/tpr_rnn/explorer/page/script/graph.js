@@ -176,5 +176,5 @@ function described({ trace, names }, told) {
   if (told === 0) return "The memory is empty.";
   const arrows = trace.sentences[told - 1].held
     .map(({ source, target }) => `${names[source]} to ${names[target]}`);
-  return `The memory after ${told} sentences: ${arrows.join(", ") || "nothing"}.`;
+  return `The memory after ${told} ${trace.unit}s: ${arrows.join(", ") || "nothing"}.`;
 }

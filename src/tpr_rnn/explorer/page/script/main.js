@@ -129,10 +129,10 @@ function knownQuestion() {
     text === state.question && after === told().length) ?? null;
 }
 
-/** The place among the lines of the story of each sentence of the trace. */
+/** The place among the lines of the story of each step of the trace: a word has its sentence's. */
 function linesOfTrace() {
   const filled = state.sentences.flatMap((text, place) => (text.trim() ? [place] : []));
-  return filled.slice(traced().trace.skipped);
+  return traced().trace.sentences.map(({ line }) => filled[line]); // none: a word of the question
 }
 
 /** Write beside each sentence what the trace says of it. */
@@ -144,19 +144,21 @@ function annotate() {
   const lines = linesOfTrace();
   const needed = neededOf(trace).sentences;
   let before; // the last answer of the question's kind
-  trace.sentences.forEach((_, place) => {
-    const answer = trace.question?.over_time[place].word;
+  const ends = new Map(lines.map((line, step) => [line, step]).filter(([line]) => line !== undefined));
+  for (const [line, end] of ends) {
+    const isOwn = (step) => lines[step] === line;
+    const answer = trace.question?.over_time[end].word;
     const fits = answer !== undefined && (expected === null || expected.includes(answer));
-    notes[lines[place]] = {
-      watched: place === now - 1 && state.at !== null,
-      later: place >= now,
-      needed: !stale && needed.has(place),
+    notes[line] = {
+      watched: isOwn(now - 1) && state.at !== null,
+      later: lines.indexOf(line) >= now,
+      needed: !stale && [...needed].some(isOwn),
       answer: fits && answer !== before ? answer : null,
       steps: (why?.steps ?? []).flatMap(({ sources }, step) =>
-        (sources.some(({ sentence }) => sentence === place) ? [step + 1] : [])),
+        (sources.some(({ sentence }) => isOwn(sentence)) ? [step + 1] : [])),
     };
     if (fits) before = answer;
-  });
+  }
   show.notes(notes);
 }
 
@@ -214,8 +216,9 @@ function createEditor() {
       watch(linesOfTrace().filter((line) => line <= place).length);
     },
     point(place) {
-      const sentence = place === null || !traced() || reading.isStale() ? -1 : linesOfTrace().indexOf(place);
-      light.set(sentence < 0 ? null : { sentences: [sentence] });
+      const lines = place === null || !traced() || reading.isStale() ? [] : linesOfTrace();
+      const sentences = lines.flatMap((line, step) => (line === place ? [step] : []));
+      light.set(sentences.length ? { sentences } : null);
     },
   });
   light.onChange((lit) => {
@@ -267,7 +270,7 @@ function createPage() {
     compare: createCompare((part) => change({ part }), light),
     beside: createBeside(model, (other, off) => change({ other, off }), light),
   };
-  showLegend(model.operations);
+  showLegend(model.operations, model.unit);
   createSaving(traced, () => ({ sentences: told(), question: state.question, known: knownQuestion() }));
   createTour(() => change({ view: "memory", at: null }));
 }
@@ -305,7 +308,7 @@ async function arrive() {
       sentences,
       question,
       known: known ?? storyOf(gallery, sentences),
-      at: shown.at < sentences.length ? shown.at : null,
+      at: model.unit === "word" || shown.at < sentences.length ? shown.at : null,
       view: oneOf(VIEWS, shown.view),
       part: oneOf(Object.keys(partMeanings()), shown.part),
       other: choice(model, shown.other, shown.off).name,

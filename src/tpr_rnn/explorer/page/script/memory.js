@@ -37,10 +37,10 @@ export function createMemory(onWatch, light) {
   }
 
   return function show(traced, told) {
-    const { sentences, skipped } = traced.trace;
+    const { unit, sentences, skipped } = traced.trace;
     set(slider, { max: sentences.length });
     slider.value = told;
-    slider.setAttribute("aria-valuetext", told === 0 ? "before the story" : `after sentence ${skipped + told}`);
+    slider.setAttribute("aria-valuetext", told === 0 ? "before the story" : `after ${unit} ${skipped + told}`);
     byId("earlier").disabled = told === 0;
     byId("later").disabled = told === sentences.length;
     byId("play").disabled = !sentences.length;
@@ -51,9 +51,9 @@ export function createMemory(onWatch, light) {
 
 /** The moment that is shown, or the question's path, also where it leads through no box. */
 function describe(traced, told, steps) {
-  const { sentences, skipped, question } = traced.trace;
+  const { unit, sentences, skipped, question } = traced.trace;
   const cut = skipped
-    ? ` The model reads the last ${sentences.length} sentences of a story: the first ${skipped} are left out.` : "";
+    ? ` The model reads the last ${sentences.length} ${unit}s of a story: the first ${skipped} are left out.` : "";
   if (told === 0) return [html("b", {}, "Before the story"), ` the memory is empty.${cut}`];
   if (question && told === sentences.length) {
     return [html("span", { class: "lead" }, "The path of the question: "), ...wayInWords(traced).slice(0, 3 * (steps + 1)), cut];
@@ -87,8 +87,8 @@ function caption({ trace, names }, told, lit) {
   else host.textContent = lit.sentences.map(say).join(" ") + (isLeft(trace, told, lit) ? "" : " Nothing of it is held now.");
 }
 
-const listed = (sentences, say, { skipped }) => (sentences.length > 2
-  ? `sentences ${sentences.map((sentence) => skipped + sentence + 1).join(", ")}` : sentences.map(say).join(" "));
+const listed = (sentences, say, { unit, skipped }) => (sentences.length > 2
+  ? `${unit}s ${sentences.map((sentence) => skipped + sentence + 1).join(", ")}` : sentences.map(say).join(" "));
 
 /** Whether the memory still holds something of one of these sentences. */
 const isLeft = ({ sentences }, told, lit) => told > 0
@@ -106,9 +106,9 @@ function showNumbers(traced, told) {
   byId("held").replaceChildren(...arrows.map((arrow) => held(traced, arrow)));
 }
 
-function reading({ sentences, skipped }, told) {
+function reading({ unit, sentences, skipped }, told) {
   const { parts } = sentences[told - 1];
-  return [`Sentence ${skipped + told} is read as`, ...Object.entries(partMeanings()).flatMap(([part, meaning]) =>
+  return [`${unit === "word" ? "Word" : "Sentence"} ${skipped + told} is read as`, ...Object.entries(partMeanings()).flatMap(([part, meaning]) =>
     [html("i", { title: meaning }, ` ${part}`), ` ${parts[part].name.text || "–"}`])];
 }
 
@@ -143,13 +143,13 @@ function held({ trace, names }, { source, target, relation, operation, strength,
 }
 
 /** What the lines of the graph mean, for the operations that the model has. */
-export function showLegend(used) {
+export function showLegend(used, unit) {
   const lines = used.map((name) =>
     [classOf(name), `${operations[name].title}: ${operations[name].meaning}`]);
   const shown = [
     ...lines,
-    ["added", "+ added by this sentence"],
-    ["removed", "− removed by this sentence"],
+    ["added", `+ added by this ${unit}`],
+    ["removed", `− removed by this ${unit}`],
     ["opposite", "the opposite (a negative strength)"],
     ["path", "the path of the question: ? 1 2 3, where it goes from box to box"],
   ];

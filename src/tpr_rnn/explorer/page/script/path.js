@@ -39,13 +39,13 @@ function card({ trace, why }, place, onWatch, light) {
 }
 
 /** A sentence and its share: to the right of the middle what it told, to the left what it took away. */
-function told({ sentences, skipped }, { sentence, share }, onWatch, light) {
+function told({ unit, sentences, skipped }, { sentence, share }, onWatch, light) {
   const against = share < 0;
   const bar = html("i", {});
   bar.style.setProperty("--share", Math.min(1, Math.abs(share)));
   return html("li", { class: against ? "against" : null }, html("button", {
     type: "button", onclick: () => onWatch(sentence + 1), ...lighting(light, () => ({ sentences: [sentence] })),
-    title: "Watch the memory after this sentence",
+    title: `Watch the memory after this ${unit}`,
   }, html("span", { class: "signed" }, bar), html("b", {}, percent(share)),
   ` ${against ? "taken away" : "told"} by ${skipped + sentence + 1}: ${sentences[sentence].text}`));
 }

@@ -72,11 +72,11 @@ async function painted(picture) {
  * The story as a file of the bAbI format. Where the correct answer is not known, the model's stands
  * there, with the sentences that it rests on.
  */
-function asBabi({ sentences, question, known }, { question: asked, skipped }) {
+function asBabi({ sentences, question, known }, { question: asked, sentences: steps }) {
   const lines = sentences.map((text, place) => `${place + 1} ${text}`);
   if (question && asked) {
     const answer = known?.answer ?? asked.answers[0].word;
-    const supports = known?.supports ?? asked.basis.sentences.map((sentence) => sentence + skipped);
+    const supports = known?.supports ?? [...new Set(asked.basis.sentences.map((step) => steps[step].line))];
     lines.push([`${lines.length + 1} ${question}`, answer, supports.map((place) => place + 1).join(" ")].join("\t"));
   }
   return `${lines.join("\n")}\n`;
