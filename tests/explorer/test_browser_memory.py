@@ -1,15 +1,36 @@
 """The views of the memory and of the answer in a real Chromium."""
 
+import pytest
 import torch
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from analysis.handmade import GAIN, task_1_reader
-from explorer.browser import needs_chromium, served
+from explorer.browser import chromium, needs_chromium, served
 from explorer.page import Page
 from tpr_rnn.memory import OPERATIONS, SPECS
 
 pytestmark = needs_chromium
+# What lies upon another, or beyond the picture: numbers and boxes; names beyond their boxes.
+CLASHES = """
+  const picture = document.querySelector('#graph svg');
+  const box = (one) => one.getBoundingClientRect();
+  const all = [...picture.querySelectorAll('.label, .node > rect')];
+  const within = (inner, outer) => inner.left >= outer.left - 1 && inner.right <= outer.right + 1
+    && inner.top >= outer.top - 1 && inner.bottom <= outer.bottom + 1;
+  const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+    && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+  const say = (one) => one.textContent || one.nextSibling.textContent;
+  return [
+    ...all.filter((one) => !within(box(one), box(picture))).map((one) => say(one) + ' is cut'),
+    ...[...picture.querySelectorAll('.node > text')]
+      .filter((text) => !within(box(text), box(text.previousSibling)))
+      .map((text) => say(text) + ' is wider than its box'),
+    ...all.flatMap((one, place) => all.slice(place + 1)
+      .filter((other) => meet(box(one), box(other)))
+      .map((other) => say(one) + ' upon ' + say(other))),
+  ];
+"""
 STORY = ["Mary went to the kitchen.", "John went to the garden.", "Mary went to the office."]
 
 
@@ -98,6 +119,24 @@ def test_an_entity_without_a_name_is_explained(page) -> None:
     page.becomes(lambda: any("[e2" in text for text in page.texts(".node text")))
     page.one("#numbers summary").click()
     assert page.one("#nameless").is_displayed()
+
+
+@pytest.mark.parametrize(("width", "sentences"), [(1280, 12), (1280, 60), (375, 12), (375, 60)])
+def test_no_name_or_number_is_cut_or_lies_upon_another(address, width, sentences) -> None:
+    people = ("Mary", "John", "Sandra", "Daniel")
+    places = ("kitchen", "garden", "office", "hallway", "bedroom", "bathroom")
+    told = [f"{people[n % 4]} went to the {places[n * n % 6]}." for n in range(sentences)]
+    with chromium(width, 800) as browser:
+        page = Page(browser, address).open(told, "Where is Mary?")
+        page.becomes(lambda: page.texts("#graph .node.found"))
+        for count in (sentences, sentences - 1):
+            page.browser.execute_script(
+                "const slider = document.getElementById('slider'); slider.value = arguments[0];"
+                "slider.dispatchEvent(new Event('input'))",
+                count,
+            )
+            page.becomes(lambda: page.texts("#graph .label"))
+            assert browser.execute_script(CLASHES) == []
 
 
 def test_nodes_keep_their_places(page) -> None:

@@ -94,6 +94,7 @@ export function createGraph(host, light) {
     const { boxes, at, height } = layOut(traced, width, needed.nodes);
     const arrows = arrowsOf(traced, told, needed, answering);
     const curves = route(arrows, at);
+    const again = shown.trace === trace; // the light stays on what is still there
     shown = { arrows, curves, boxes, trace };
     set(picture, {
       viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": described(traced, told),
@@ -117,7 +118,7 @@ export function createGraph(host, light) {
     }])), createNode, updateNode);
     const stop = picture.querySelector("[tabindex='0']") ?? layers.nodes.firstChild;
     if (stop) set(stop, { tabindex: 0 });
-    lit(null);
+    lit(again ? light.now() : null);
     bringIntoView(host, boxes.filter(({ node }) => drawn.get(`node ${node}`).matches(".told")));
   };
 }

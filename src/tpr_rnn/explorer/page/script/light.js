@@ -13,6 +13,7 @@ export function createLight() {
       lit = what;
       for (const listener of listeners) listener(lit);
     },
+    now: () => lit,
     onChange(listener) { listeners.push(listener); },
   };
 }

@@ -30,10 +30,11 @@ export function createMemory(onWatch, light) {
   light.onChange((lit) => last && caption(last[0], last[1], lit));
 
   function look(traced, told, steps) {
+    if (last && last[0].trace !== traced.trace) light.set(null); // it was on another story
     last = [traced, told, steps];
     byId("moment").replaceChildren(...describe(traced, told, steps));
     draw(traced, told, steps);
-    caption(traced, told, null);
+    caption(traced, told, light.now());
   }
 
   return function show(traced, told) {

@@ -31,7 +31,8 @@ export function createReading(model, wanted, onChange) {
       Object.assign(found, { unknown, fresh });
       if (!unknown.length) {
         const traced = await ask("/api/trace", wish);
-        Object.assign(found, { traced, key });
+        const same = JSON.stringify(JSON.parse(found.key)?.story) === JSON.stringify(wish.story);
+        Object.assign(found, { traced, key, fitting: same ? found.fitting : [] });
       }
     } catch (error) {
       if (error.name === "AbortError") return;
