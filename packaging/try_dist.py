@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
-STORY = "Mary went to the kitchen.\nJohn took the milk.\nMary went to the garden.\n"
+STORY = "Mary went to the kitchen.\nJohn went to the office.\nMary went to the garden.\n"
 IS_PREBUILT = Path(__file__).with_name("is_prebuilt.py")
 LEVELS = """
 from tpr_rnn.memory.native import build

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 import torch
@@ -29,6 +29,9 @@ from tpr_rnn.models.registry import (
 )
 from tpr_rnn.models.tpr_rnn import TPRRNN
 from tpr_rnn.models.word_level import WordLevel
+
+if TYPE_CHECKING:
+    from tpr_rnn.evaluation.record import RunRecord
 
 
 class Answer(NamedTuple):
@@ -207,16 +210,42 @@ class Reader:
             else text
         )
 
-    def save(self, path: Path) -> None:
-        """Write model, configuration and vocabulary to one safetensors file."""
-        description = {
+    def description(self) -> dict[str, Any]:
+        """All that makes the reader, but for its tensors, as JSON values."""
+        return {
             "model": architecture_of(self.model.config),
             "config": asdict(self.model.config),
             "vocabulary": self.vocabulary.words,
             "max_sentences": self.max_sentences,
             "temperature": self.temperature,
         }
-        write_tensors(path, self.model.state_dict(), description)
+
+    def save(self, path: Path) -> None:
+        """Write model, configuration and vocabulary to one safetensors file."""
+        write_tensors(path, self.model.state_dict(), self.description())
+
+    def save_pretrained(self, directory: Path | str, record: "RunRecord | None" = None) -> None:
+        """Write a directory as the Hugging Face Hub has models (tpr_rnn/hub.py).
+
+        Args:
+            directory: where to; what is there of these files is replaced.
+            record: that of the run, whose errors the card then has.
+        """
+        from tpr_rnn import hub
+
+        hub.save(self, Path(directory), record)
+
+    @staticmethod
+    def from_pretrained(place: Path | str, *, revision: str | None = None) -> "Reader":
+        """Read a model that `save_pretrained` has written.
+
+        Args:
+            place: its directory, or its name on the hub, such as "ann/stories" (extra `hub`).
+            revision: a branch, tag or commit of the hub; None: the newest.
+        """
+        from tpr_rnn import hub
+
+        return hub.load(place, revision)
 
     @staticmethod
     def load(path: Path | str) -> "Reader":
@@ -228,7 +257,11 @@ class Reader:
             raise UserError(
                 f"{path}: no such file; expected a run directory that `tpr-rnn train` has made"
             )
-        content, tensors = read_tensors(path)
+        return Reader.of(path, *read_tensors(path))
+
+    @staticmethod
+    def of(path: Path, content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Reader":
+        """The reader that a `description` and its tensors make; `path` is for messages."""
         try:
             description = msgspec.convert(_with_new_names(content), _Description)
             vocabulary = Vocabulary(description.vocabulary)
