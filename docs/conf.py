@@ -38,9 +38,11 @@ suppress_warnings = ["myst.header"]  # a report begins with the heading of its t
 # Tutorials are run whenever the site is made; a cell that fails, fails the build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
+nb_execution_timeout = 1200  # of a cell; a busy machine is slow
 nb_merge_streams = True
-os.environ.update(OMP_NUM_THREADS="1", NO_COLOR="1", COLUMNS="88")
+nb_execution_in_temp = True
+# Commands print for a page, not for a terminal: no colours, no bars that move.
+os.environ.update(OMP_NUM_THREADS="1", TTY_COMPATIBLE="0", COLUMNS="88")
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -1,7 +1,7 @@
 """All code of the documentation runs as it stands: the pages of the site, and the README.
 
 The cells of a page run one after the other in one namespace, as in a notebook. A line that begins
-with `!` is a command; it runs in this process.
+with `!` is a command; it runs in this process, with names in braces as in a notebook.
 """
 
 import contextlib
@@ -50,8 +50,8 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch) -> None:
 
 def _python(cell: str) -> str:
     """A cell without its options, its commands as calls."""
-    cell = re.sub(r"^:.*\n", "", cell, flags=re.MULTILINE).replace("\\\n", "")
-    return re.sub(r"^!(.*)$", lambda found: f"command({found[1]!r})", cell, flags=re.MULTILINE)
+    cell = re.sub(r"^:.*\n", "", cell, flags=re.MULTILINE)
+    return re.sub(r"^!(.*)$", lambda found: f"command(f{found[1]!r})", cell, flags=re.MULTILINE)
 
 
 def command(line: str) -> None:
