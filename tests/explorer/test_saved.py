@@ -3,12 +3,17 @@
 import re
 
 import pytest
+import torch
 
 from analysis.handmade import task_1_reader
 from cli.command import run
 from explorer.browser import chromium, needs_chromium
 from explorer.page import Page
 from explorer.test_accessibility import complaints
+from tpr_rnn.data.vocabulary import Vocabulary
+from tpr_rnn.models import TPRRNN, TPRRNNConfig
+from tpr_rnn.models.new_words import SLOTS
+from tpr_rnn.models.reader import Reader
 
 STORY = ["Mary went to the kitchen.", "John moved to the garden.", "Mary went to the office."]
 
@@ -91,3 +96,20 @@ def test_a_browser_shows_it_without_a_server(saved, width, dark) -> None:
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         assert wide <= width
         assert page.complaints() == []
+
+
+@needs_chromium
+def test_new_words_are_told_but_cannot_be_changed(tmp_path) -> None:
+    slots = [slot for of_kind in SLOTS.values() for slot in of_kind]
+    vocabulary = Vocabulary(["went", "to", "the", "where", "is", ".", "?", *slots])
+    config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=9, hidden_size=4)
+    model = TPRRNN(config, generator=torch.Generator().manual_seed(0))
+    Reader(model, vocabulary).save(tmp_path / "model.safetensors")
+    (tmp_path / "story.txt").write_text("Alice went to the library.")
+    assert explain(tmp_path, "Where is Alice?").returncode == 0
+    with chromium(1280, 900) as browser:
+        page = Page(browser, (tmp_path / "why.html").as_uri())
+        browser.get(page.address)
+        page.shows("#story-words", "New: alice is read as a name, like mary.")
+        page.shows("#story-words", "New: library is read as a place, like kitchen.")
+        assert browser.find_elements("css selector", "#story-words button") == []
