@@ -70,6 +70,12 @@ class Generated(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+def keep_together(app: Sphinx, page: str, source: list[str]) -> None:
+    """Keep a number and its deviation on one line, in narrow columns too."""
+    source[0] = source[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+
+
 def setup(app: Sphinx) -> None:
     """Make the directive known."""
     app.add_directive("generated", Generated)
+    app.connect("source-read", keep_together)
