@@ -34,7 +34,7 @@ def measure(run: Path) -> dict:
         for _ in range(TIMES):
             with chromium(1280, 900) as browser:
                 browser.get(address)
-                wait_until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, ".node"))
+                wait_until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#graph .node"))
                 answered.append(round(browser.execute_script(NOW)))
                 painted.append(round(browser.execute_script(PAINTED)))
                 loaded = browser.execute_script(LOADED)

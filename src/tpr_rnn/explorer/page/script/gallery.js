@@ -12,7 +12,9 @@ export function createGallery(stories, onChoose) {
   return function show(story) {
     const place = stories.indexOf(story);
     buttons.forEach((button, other) => set(button, { "aria-pressed": place === other }));
-    byId("look-for").textContent = story?.look_for ?? "A story of your own. Those above show one idea each.";
+    byId("look-for").replaceChildren(...(place < 0
+      ? ["A story of your own. Those above show one idea each."]
+      : [html("b", {}, "Look for: "), story.look_for]));
   };
 }
 

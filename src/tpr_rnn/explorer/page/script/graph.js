@@ -51,7 +51,7 @@ export function createGraph(host, light) {
   }
 
   function number(arrows) {
-    layers.labels.replaceChildren(...placeLabels(arrows, shown.curves, shown.boxes).map(drawLabel));
+    layers.labels.replaceChildren(...placeLabels(arrows, shown.curves, shown.boxes, shown.width).map(drawLabel));
   }
 
   /** Light what belongs to a sentence, an arrow or a node; null: nothing. */
@@ -95,7 +95,7 @@ export function createGraph(host, light) {
     const arrows = arrowsOf(traced, told, needed, answering);
     const curves = route(arrows, at);
     const again = shown.trace === trace; // the light stays on what is still there
-    shown = { arrows, curves, boxes, trace };
+    shown = { arrows, curves, boxes, width, trace };
     set(picture, {
       viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": described(traced, told),
       class: answering ? "answering" : "changing",

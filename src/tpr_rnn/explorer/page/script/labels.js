@@ -6,7 +6,7 @@ const POINTS = [...Array(21).keys()].map((step) => step / 20);
 const TALL = 17;
 
 /** Places for the numbers of arrows; arrows of one pair of boxes with one number share a label. */
-export function placeLabels(arrows, curves, boxes) {
+export function placeLabels(arrows, curves, boxes, width) {
   const shared = new Map();
   for (const arrow of arrows) {
     const pair = [arrow.source, arrow.target].sort((one, other) => one - other);
@@ -21,7 +21,8 @@ export function placeLabels(arrows, curves, boxes) {
     const pair = [arrow.source, arrow.target].sort().join(" ");
     const wide = 8 * arrow.number.length + 9;
     const spots = own.flatMap(({ key }) => TRIED.map((t, rank) => {
-      const [x, y] = curves.get(key).at(t);
+      const [onCurve, y] = curves.get(key).at(t);
+      const x = Math.max(wide / 2 + 1, Math.min(width - wide / 2 - 1, onCurve)); // seen whole
       const here = { x, y, wide, tall: TALL };
       const upon = taken.filter((other) => meet(here, other)).length;
       const crossed = lines.filter((line) => line.pair !== pair

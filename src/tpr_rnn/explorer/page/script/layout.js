@@ -44,7 +44,7 @@ export function layOut({ trace, names }, width, needed) {
   untangle(rest, near);
   const rows = Math.max(...rest.map((column) => column.length));
   const small = SIZES.find((one) => rows <= one.rows);
-  const loops = phone ? 20 : 44; // room for arrows within a column
+  const loops = hasLoops(trace, columns) ? (phone ? 34 : 44) : 14; // room for arrows within a column
   const widest = Math.min(210, (width - 2 * loops - 80) / 2);
   const boxes = [];
 
@@ -94,6 +94,12 @@ function sidesOf(nodes, near, needed) {
     left.splice(left.indexOf(next), 1);
   }
   return [0, 1].map((column) => [...nodes.keys()].filter((node) => side.get(node) === column));
+}
+
+/** Whether a sentence leads from a node to itself, or to another one of its column. */
+function hasLoops({ sentences }, columns) {
+  return sentences.some(({ parts: { e1, e2 } }) =>
+    columns.some((column) => column.includes(e1.group) && column.includes(e2.group)));
 }
 
 /** For each node those that it is told with. */
