@@ -7,7 +7,7 @@ import torch
 
 from analysis.handmade import task_1_reader
 from cli.command import run
-from explorer.browser import chromium, needs_chromium
+from explorer.browser import chromium, needs_chromium, served
 from explorer.page import Page
 from explorer.test_accessibility import complaints
 from tpr_rnn.data.vocabulary import Vocabulary
@@ -98,13 +98,23 @@ def test_a_browser_shows_it_without_a_server(saved, width, dark) -> None:
         assert page.complaints() == []
 
 
-@needs_chromium
-def test_new_words_are_told_but_cannot_be_changed(tmp_path) -> None:
+def reader_with_slots() -> Reader:
+    """A model that takes new words, and has learned nothing."""
     slots = [slot for of_kind in SLOTS.values() for slot in of_kind]
     vocabulary = Vocabulary(["went", "to", "the", "where", "is", ".", "?", *slots])
     config = TPRRNNConfig(vocabulary_size=len(vocabulary), max_words=9, hidden_size=4)
-    model = TPRRNN(config, generator=torch.Generator().manual_seed(0))
-    Reader(model, vocabulary).save(tmp_path / "model.safetensors")
+    return Reader(TPRRNN(config, generator=torch.Generator().manual_seed(0)), vocabulary)
+
+
+@needs_chromium
+def test_new_words_are_told_and_only_the_explorer_asks_what_they_are(page, tmp_path) -> None:
+    with served(reader_with_slots(), "slots") as address:
+        slots = Page(page.browser, address)
+        slots.open(["Alice went to the library."], "Where is Alice?")
+        slots.shows("#story-words", "New: library is read as a place, like kitchen. Is it a")
+        slots.labelled("Read library as a thing").click()
+        slots.shows("#story-words", "New: library is read as a thing, like milk.")
+    reader_with_slots().save(tmp_path / "model.safetensors")
     (tmp_path / "story.txt").write_text("Alice went to the library.")
     assert explain(tmp_path, "Where is Alice?").returncode == 0
     with chromium(1280, 900) as browser:
