@@ -20,7 +20,7 @@ STORIES = {"train": 4_000, "valid": 125, "test": 250}
 ASKED = 8
 """Questions a story, where it has so many to ask."""
 KEYS, VALUES, GRID, NODES, ITEMS = 32, 16, 6, 12, 16
-EDGES, SWAPS = 8, 4
+EDGES, SWAPS = 8, 8
 
 Thing = TypeVar("Thing")
 
