@@ -52,7 +52,7 @@ def inputs_of(rows: int, layers: int, scale: float) -> tuple[Tensor, ...]:
     )
 
 
-@pytest.mark.parametrize("rows", [0, 1, 17])
+@pytest.mark.parametrize("rows", [0, 1, 17, 100])  # the last in blocks
 @pytest.mark.parametrize("layers", [1, 5])
 @pytest.mark.parametrize(("linear", "bounded"), [(False, False), (False, True), (True, True)])
 @pytest.mark.parametrize("dropout", [False, True])
@@ -69,6 +69,43 @@ def test_parts_are_those_of_pytorch(
     assert_close(gradients(ours, inputs), gradients(expected, inputs))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_numbers_of_any_size_are_those_of_pytorch(dtype: torch.dtype) -> None:
+    sizes = torch.tensor([0.0, 1e-30, 1e-6, 1e-3, 0.1, 1.0, 8.0, 30.0, 1e30, torch.inf, torch.nan])
+    sentences = sizes.to(dtype)[:, None] * torch.tensor([[1, 0, 0, 0, 0]])
+    inputs = (
+        sentences.nan_to_num(0.0),
+        *(each.detach().to(dtype) for each in inputs_of(0, 5, 1.0)[1:]),
+    )
+    ours = parts.take_apart(take_apart, inputs, (None, False, False))
+    assert_close(ours, take_apart(*inputs, None, False, False))
+    lost = parts.take_apart(take_apart, (sentences * torch.nan, *inputs[1:]), (None, False, False))
+    assert lost.isnan().all()
+
+
+@pytest.mark.parametrize("layers", [1, 5])
+def test_threads_share_the_sentences(layers: int) -> None:
+    inputs, settings = inputs_of(130, layers, 1.0), (None, False, True)
+    expected = take_apart(*inputs, *settings)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        ours = parts.take_apart(take_apart, inputs, settings)
+        found = gradients(ours, inputs)
+    finally:
+        torch.set_num_threads(before)
+    assert_close(ours, expected)
+    assert_close(found, gradients(expected, inputs))
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_layers_that_do_not_fit_are_refused(place: int) -> None:
+    inputs = list(inputs_of(2, 5, 1.0))
+    inputs[place] = torch.cat((inputs[place], inputs[place][..., :1]), dim=-1)
+    with pytest.raises(RuntimeError, match=r"do not go together|are not those of layers"):
+        parts.take_apart(take_apart, tuple(inputs), (None, False, True))
+
+
 def test_an_entity_of_length_0_has_the_gradient_of_pytorch() -> None:
     inputs = inputs_of(3, 5, 0.0)
     ours = parts.take_apart(take_apart, inputs, (None, False, True))
@@ -80,7 +117,7 @@ def test_an_entity_of_length_0_has_the_gradient_of_pytorch() -> None:
 def test_gradients_have_gradients() -> None:
     inputs = inputs_of(3, 5, 1.0)
     settings = (random(5, 3, 7) > 0).double(), False, True
-    words, vectors = torch.tensor([[0, 1], [2, 1]]), (random(4, 3), random(2, 3))
+    words, vectors = torch.tensor([[0, 1], [2, 1]] * 3), (random(4, 3), random(2, 3))
     for ours, expected, of in (
         (parts.take_apart(take_apart, inputs, settings), take_apart(*inputs, *settings), inputs),
         (parts.encode(encode, words, *vectors), encode(words, *vectors), vectors),

@@ -3,7 +3,7 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import embedding, embedding_bag
+from torch.nn.functional import embedding
 
 from tpr_rnn.models import parts
 
@@ -43,13 +43,7 @@ def encode(
     position_vectors: Float[Tensor, "w v"],
 ) -> Float[Tensor, "u v"]:
     """Encode sentences (eq. 5) in PyTorch."""
-    if len(words) < len(word_vectors):  # few sentences: only the words that they have
-        return (embedding(words, word_vectors) * position_vectors).sum(dim=1)
-    # Many sentences share most of their pairs of a word and a position, so that each pair is
-    # multiplied once, and a sentence only gathers and adds.
-    pairs = (word_vectors[:, None] * position_vectors).flatten(0, 1)  # d_i * p_i
-    position = torch.arange(words.shape[1], device=words.device)
-    return embedding_bag(words * words.shape[1] + position, pairs, mode="sum")
+    return (embedding(words, word_vectors) * position_vectors).sum(dim=1)
 
 
 def position_encoding(words: int, size: int) -> Float[Tensor, "w v"]:

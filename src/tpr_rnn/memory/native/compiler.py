@@ -51,7 +51,7 @@ def compile_kernel(source: Path, library: Path, torch: Path, *, march: str = "na
 
 def fingerprint(source: Path, *more: str) -> str:
     """Another source, or whatever else matters, needs another library."""
-    files = sorted({*source.glob("*.[ch]*"), HEADERS / "aten.h"})
+    files = sorted({*source.glob("*.[ch]*"), *HEADERS.glob("*.h")})
     parts = (*(path.read_text("utf-8") for path in files), *FLAGS, *STABLE, *more)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

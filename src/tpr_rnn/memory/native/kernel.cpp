@@ -12,28 +12,17 @@
 #include <tuple>
 
 #include "batch.h"
+#include "gradient.h"
 #include "story.h"
 
 namespace {
 
 using at::Tensor;
 using tpr::Batch;
+using tpr::Gradient;
 using tpr::Shares;
 using tpr::Story;
 using tpr::Maybe;
-
-// Gradients of a matrix, one copy for each share of the stories, for they have sentences and
-// questions in common.
-template <typename T>
-struct Gradient {
-  Tensor copies;
-
-  Gradient(int64_t shares, at::IntArrayRef sizes, const at::TensorOptions& options)
-      : copies(at::zeros({shares, sizes[0], sizes[1]}, options)) {}
-
-  T* of(int64_t share) { return copies.mutable_data_ptr<T>() + share * copies.stride(0); }
-  Tensor total() { return copies.size(0) == 1 ? copies[0] : copies.sum(0); }
-};
 
 // Changes behind the ends of stories are zero if `padded`, else whatever was in memory.
 std::tuple<Tensor, Tensor, Tensor> update(

@@ -103,8 +103,8 @@ inline void multiply_strip(int64_t rows, int64_t inner, Matrix<T> a, const T* b,
 // C = A B or C += A B, for C of `rows` x `columns` in whole registers. Not inlined: it is called
 // from many places, and is long.
 template <bool ADD, typename T>
-__attribute__((noinline)) void multiply(int64_t rows, int64_t columns, int64_t inner, Matrix<T> a, const T* b,
-                     int64_t b_row, T* c, int64_t c_row) {
+__attribute__((noinline)) void multiply(int64_t rows, int64_t columns, int64_t inner, Matrix<T> a,
+                                        const T* b, int64_t b_row, T* c, int64_t c_row) {
   int64_t j = 0;
   for (; j + 2 * LANES<T> <= columns; j += 2 * LANES<T>)
     multiply_strip<TILE, 2, ADD>(rows, inner, a, b + j, b_row, c + j, c_row);

@@ -1,21 +1,19 @@
 // Sentences as vectors (eq. 5), and vectors taken apart into entities and relations (eq. 7, 8, 15,
 // 16), with all gradients: the same as `SentenceEncoder` and `EntityRelationNetworks` in PyTorch.
 //
-// Matrix products are PyTorch's. What stands between them would be dozens of small operations,
-// forward and backward, which take longer to start than to run.
+// In PyTorch these would be dozens of small operations, forward and backward, which take longer to
+// start than to run, and large ones that go through the memory of the machine.
 
 #include <aten.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 #include <tuple>
+
+#include "networks.h"
 
 namespace {
 
-using at::Tensor;
-using Maybe = std::optional<Tensor>;
+using namespace tpr;
 
 constexpr int64_t GRAIN = 32768;  // numbers for which another thread is worth its start
 
@@ -90,110 +88,104 @@ std::tuple<Tensor, Tensor> encode_backward(const Tensor& g_s, const Tensor& text
   return {g_d, g_p};
 }
 
-// Entities, or relations: vectors of one size that end up beside each other, from `column` on.
-struct Part {
-  int64_t networks, size, first_network, column;
-  double shortest;  // what a vector is divided by at least, if keys are bounded
-};
-
-std::array<Part, 2> parts_of(const Tensor& entity_weight, const Tensor& relation_weight) {
-  const int64_t entities = entity_weight.size(0), entity = entity_weight.size(2);
-  return {Part{entities, entity, 0, 0, 1e-12},
-          Part{relation_weight.size(0), relation_weight.size(2), entities, entities * entity, 1.0}};
+// What `take_apart` is given: checked, since nothing behind looks at bounds again.
+Sizes sizes_of(const Tensor& sentences, const Tensor& hidden_weight, const Tensor& entity_weight,
+               const Tensor& relation_weight, const Maybe& kept, bool linear, bool bounded) {
+  const Sizes sizes{sentences.size(0),
+                    sentences.size(1),
+                    hidden_weight.size(2),
+                    hidden_weight.size(0),
+                    entity_weight.size(0) + relation_weight.size(0),
+                    entity_weight.size(0) * entity_weight.size(2) +
+                        relation_weight.size(0) * relation_weight.size(2),
+                    linear,
+                    bounded};
+  TORCH_CHECK(hidden_weight.size(1) == sizes.symbol && entity_weight.size(1) == sizes.hidden &&
+                  relation_weight.size(1) == sizes.hidden &&
+                  (sizes.shared() || sizes.hidden_layers == sizes.networks),
+              "sentences ", sentences.sizes(), ", first layers ", hidden_weight.sizes(),
+              " and second layers ", entity_weight.sizes(), " and ", relation_weight.sizes(),
+              " do not go together");
+  TORCH_CHECK(!kept || (kept->size(0) == sizes.hidden_layers &&
+                        kept->size(1) == sizes.sentences && kept->size(2) == sizes.hidden),
+              "dropout is not that of the hidden layers");
+  return sizes;
 }
 
-template <typename T>
-T dot(const T* __restrict x, const T* __restrict y, int64_t size) {
-  T sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += x[i] * y[i];
-  return sum;
+void check_bias(const Tensor& bias, const Tensor& weight) {
+  TORCH_CHECK(bias.sizes() == at::IntArrayRef({weight.size(0), 1, weight.size(2)}), "biases ",
+              bias.sizes(), " are not those of layers ", weight.sizes());
 }
 
-// The vectors of one part, side by side, and their lengths as they were.
-template <typename T>
-void place(const Part& part, const Tensor& vectors, bool bounded, Tensor& apart, Tensor& lengths) {
-  const int64_t rows = apart.size(0), width = apart.size(1), networks = lengths.size(1);
-  const T* from = vectors.const_data_ptr<T>();
-  T *to = apart.mutable_data_ptr<T>(), *length = lengths.mutable_data_ptr<T>();
-  at::parallel_for(0, rows, rows_of(part.networks * part.size), [&](int64_t first, int64_t last) {
-    for (int64_t m = 0; m < part.networks; ++m)
-      for (int64_t u = first; u < last; ++u) {
-        const T* __restrict x = from + (m * rows + u) * part.size;
-        T* __restrict y = to + u * width + part.column + m * part.size;
-        T scale = 1;
-        if (bounded) {
-          const T norm = std::sqrt(dot(x, x, part.size));
-          length[u * networks + part.first_network + m] = norm;
-          scale = 1 / std::max(norm, T(part.shortest));
-        }
-        for (int64_t i = 0; i < part.size; ++i) y[i] = x[i] * scale;
-      }
+// Do some work on the sentences from first to last, block by block, for each share of them.
+template <typename Work>
+void in_shares(int64_t sentences, int64_t shares, const Work& work) {
+  at::parallel_for(0, shares, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t share = begin; share < end; ++share) {
+      const int64_t last = sentences * (share + 1) / shares;
+      for (int64_t first = sentences * share / shares; first < last; first += BLOCK)
+        work(share, first, std::min(BLOCK, last - first));
+    }
   });
 }
 
-// The gradient before the tanh, from that of what `place` wrote.
+int64_t shares_of(int64_t sentences) {
+  return std::clamp<int64_t>((sentences + BLOCK - 1) / BLOCK, 1, at::get_num_threads());
+}
+
+// The rows of c = a b + bias, for n rows of a.
 template <typename T>
-Tensor unplace(const Part& part, const Tensor& g, const Tensor& apart, const Tensor& lengths,
-               bool linear, bool bounded) {
-  const int64_t rows = apart.size(0), width = apart.size(1), networks = lengths.size(1);
-  Tensor before = at::empty({part.networks, rows, part.size}, apart.options());
-  const T *outside = g.const_data_ptr<T>(), *made = apart.const_data_ptr<T>(),
-          *length = lengths.const_data_ptr<T>();
-  T* to = before.mutable_data_ptr<T>();
-  at::parallel_for(0, rows, rows_of(part.networks * part.size), [&](int64_t first, int64_t last) {
-    for (int64_t m = 0; m < part.networks; ++m)
-      for (int64_t u = first; u < last; ++u) {
-        const int64_t at = u * width + part.column + m * part.size;
-        const T *__restrict y = made + at, *__restrict g_y = outside + at;
-        T* __restrict g_x = to + (m * rows + u) * part.size;
-        T norm = 1, along = 0;
-        if (bounded) {
-          const T was = length[u * networks + part.first_network + m];
-          norm = std::max(was, T(part.shortest));
-          if (was >= T(part.shortest)) along = dot(y, g_y, part.size);
-        }
-        const T scale = 1 / norm;
-        for (int64_t i = 0; i < part.size; ++i) {
-          const T x = y[i] * norm;
-          g_x[i] = (g_y[i] - along * y[i]) * scale * (linear ? T(1) : 1 - x * x);
-        }
-      }
-  });
-  return before;
-}
-
-Tensor second_layer(const Tensor& hidden, const Tensor& weight, const Tensor& bias, bool linear) {
-  Tensor x = at::baddbmm(bias, hidden, weight);
-  return linear ? x : x.tanh_();
-}
-
-Tensor of_networks(const Tensor& hidden, const Part& part) {
-  return hidden.size(0) == 1 ? hidden.expand({part.networks, -1, -1})
-                             : hidden.narrow(0, part.first_network, part.networks);
+void layer(int64_t n, const T* a, int64_t inner, const Matrices<T>& b, const Matrices<T>& bias,
+           int64_t m, T* c) {
+  for (int64_t u = 0; u < n; ++u) std::copy_n(bias[m], b.width, c + u * b.width);
+  multiply<true>(n, b.width, b.rows, Matrix<T>{a, inner}, b[m], b.width, c, b.width);
 }
 
 // Returns the entities and relations of each sentence side by side; and for the gradients the
-// hidden layers, and the lengths of entities and relations before they were bounded. `kept` is the
-// dropout of the hidden layers: 0 or what makes up for the zeros.
+// hidden layers (in whole registers), and the lengths of entities and relations before they were
+// bounded. `kept` is the dropout of the hidden layers: 0 or what makes up for the zeros.
 std::tuple<Tensor, Tensor, Tensor> take_apart(
-    const Tensor& sentences, const Tensor& hidden_weight, const Tensor& hidden_bias,
+    const Tensor& of, const Tensor& hidden_weight, const Tensor& hidden_bias,
     const Tensor& entity_weight, const Tensor& entity_bias, const Tensor& relation_weight,
     const Tensor& relation_bias, const Maybe& kept, bool linear, bool bounded) {
-  const int64_t rows = sentences.size(0);
-  const auto parts = parts_of(entity_weight, relation_weight);
-  const Part &entities = parts[0], &relations = parts[1];
-  const Tensor repeated = sentences.unsqueeze(0).expand({hidden_weight.size(0), -1, -1});
-  const Tensor hidden = at::baddbmm(hidden_bias, repeated, hidden_weight).tanh_();  // m u h
-  const Tensor dropped = kept ? hidden.mul(*kept) : hidden;
+  const Sizes sizes =
+      sizes_of(of, hidden_weight, entity_weight, relation_weight, kept, linear, bounded);
+  check_bias(hidden_bias, hidden_weight);
+  check_bias(entity_bias, entity_weight);
+  check_bias(relation_bias, relation_weight);
+  const Tensor sentences = of.contiguous(), dropout = kept ? kept->contiguous() : Tensor();
   const auto options = sentences.options();
-  Tensor apart = at::empty({rows, relations.column + relations.networks * relations.size}, options);
-  Tensor lengths = at::empty({rows, entities.networks + relations.networks}, options);
-  const Tensor e = second_layer(of_networks(dropped, entities), entity_weight, entity_bias, linear);
-  const Tensor r =
-      second_layer(of_networks(dropped, relations), relation_weight, relation_bias, linear);
+  Tensor apart = at::empty({sizes.sentences, sizes.width}, options);
+  Tensor lengths = at::empty({sizes.sentences, sizes.networks}, options), hidden;
   AT_DISPATCH_FLOATING_TYPES(sentences.scalar_type(), "tpr_rnn_take_apart", [&] {
-    place<scalar_t>(entities, e, bounded, apart, lengths);
-    place<scalar_t>(relations, r, bounded, apart, lengths);
+    using T = scalar_t;
+    const Matrices<T> first_layers(hidden_weight), first_biases(hidden_bias);
+    const Matrices<T> second_layers[] = {Matrices<T>(entity_weight), Matrices<T>(relation_weight)};
+    const Matrices<T> second_biases[] = {Matrices<T>(entity_bias), Matrices<T>(relation_bias)};
+    const auto parts = parts_of(entity_weight, relation_weight);
+    const int64_t row = first_layers.width;
+    hidden = at::empty({sizes.hidden_layers, sizes.sentences, row}, options);
+    const T* s = sentences.const_data_ptr<T>();
+    const T* keeps = kept ? dropout.const_data_ptr<T>() : nullptr;
+    T *h = hidden.mutable_data_ptr<T>(), *to = apart.mutable_data_ptr<T>(),
+      *length = lengths.mutable_data_ptr<T>();
+    const int64_t widest = std::max(second_layers[0].width, second_layers[1].width);
+    in_shares(sizes.sentences, shares_of(sizes.sentences), [&](int64_t, int64_t u, int64_t n) {
+      std::vector<T> dropped(keeps ? n * row : 0), made(n * widest);
+      for_networks(sizes, parts, [&](int64_t l, const Part& part, int64_t m, bool is_first, bool) {
+        T* x = h + (l * sizes.sentences + u) * row;
+        if (is_first) {
+          layer(n, s + u * sizes.symbol, sizes.symbol, first_layers, first_biases, l, x);
+          tanh_whole(x, n * row);
+          if (keeps) drop(sizes, keeps + (l * sizes.sentences + u) * sizes.hidden, n, x, dropped.data());
+        }
+        const bool relation = part.first_network > 0;
+        const auto& weight = second_layers[relation];
+        layer(n, keeps ? dropped.data() : x, row, weight, second_biases[relation], m, made.data());
+        if (!linear) tanh_whole(made.data(), n * weight.width);
+        place(sizes, part, m, u, n, made.data(), to, length);
+      });
+    });
   });
   return {apart, hidden, lengths};
 }
@@ -201,44 +193,63 @@ std::tuple<Tensor, Tensor, Tensor> take_apart(
 // Gradients of the sentences, and of the weights and biases in the order of `take_apart`.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> take_apart_backward(
     const Tensor& g_apart, const Tensor& apart, const Tensor& hidden, const Tensor& lengths,
-    const Tensor& sentences, const Tensor& hidden_weight, const Tensor& entity_weight,
+    const Tensor& of, const Tensor& hidden_weight, const Tensor& entity_weight,
     const Tensor& relation_weight, const Maybe& kept, bool linear, bool bounded) {
-  const auto parts = parts_of(entity_weight, relation_weight);
-  const Part &entities = parts[0], &relations = parts[1];
-  const Tensor g = g_apart.contiguous();
-  Tensor g_e, g_r;
-  AT_DISPATCH_FLOATING_TYPES(apart.scalar_type(), "tpr_rnn_take_apart_backward", [&] {
-    g_e = unplace<scalar_t>(entities, g, apart, lengths, linear, bounded);
-    g_r = unplace<scalar_t>(relations, g, apart, lengths, linear, bounded);
-  });
-  const Tensor dropped = kept ? hidden.mul(*kept) : hidden;
-  const Tensor g_entity_weight = at::bmm(of_networks(dropped, entities).transpose(1, 2), g_e);
-  const Tensor g_relation_weight = at::bmm(of_networks(dropped, relations).transpose(1, 2), g_r);
-
-  const int64_t networks = entities.networks + relations.networks;
-  Tensor g_hidden = at::empty({networks, hidden.size(1), hidden.size(2)}, hidden.options());
-  Tensor of_entities = g_hidden.narrow(0, 0, entities.networks),
-         of_relations = g_hidden.narrow(0, entities.networks, relations.networks);
-  at::bmm_out(of_entities, g_e, entity_weight.transpose(1, 2));
-  at::bmm_out(of_relations, g_r, relation_weight.transpose(1, 2));
-  if (hidden.size(0) == 1) g_hidden = g_hidden.sum(0, true);
-  if (kept) g_hidden.mul_(*kept);
-  AT_DISPATCH_FLOATING_TYPES(apart.scalar_type(), "tpr_rnn_tanh_backward", [&] {
-    const scalar_t* __restrict x = hidden.const_data_ptr<scalar_t>();
-    scalar_t* __restrict g_x = g_hidden.mutable_data_ptr<scalar_t>();
-    at::parallel_for(0, hidden.numel(), GRAIN, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) g_x[i] *= 1 - x[i] * x[i];
+  const Sizes sizes =
+      sizes_of(of, hidden_weight, entity_weight, relation_weight, kept, linear, bounded);
+  const Tensor sentences = of.contiguous(), dropout = kept ? kept->contiguous() : Tensor(),
+               outside = g_apart.contiguous();
+  Tensor g_sentences = at::empty_like(sentences);
+  Tensor g_weight[3], g_bias[3];
+  AT_DISPATCH_FLOATING_TYPES(sentences.scalar_type(), "tpr_rnn_take_apart_backward", [&] {
+    using T = scalar_t;
+    const auto first_layers = Matrices<T>(hidden_weight).transposed();
+    const Matrices<T> second_layers[] = {Matrices<T>(entity_weight).transposed(),
+                                         Matrices<T>(relation_weight).transposed()};
+    const auto parts = parts_of(entity_weight, relation_weight);
+    const int64_t row = second_layers[0].width, symbols = first_layers.width;
+    const int64_t shares = shares_of(sizes.sentences);
+    LayerGradient<T> of_first(shares, hidden_weight), of_entities(shares, entity_weight),
+        of_relations(shares, relation_weight);
+    LayerGradient<T>* of_second[] = {&of_entities, &of_relations};
+    const T *s = sentences.const_data_ptr<T>(), *h = hidden.const_data_ptr<T>(),
+            *y = apart.const_data_ptr<T>(), *g_y = outside.const_data_ptr<T>(),
+            *length = lengths.const_data_ptr<T>();
+    const T* keeps = kept ? dropout.const_data_ptr<T>() : nullptr;
+    T* g_s = g_sentences.mutable_data_ptr<T>();
+    const int64_t widest = std::max(of_entities.width, of_relations.width);
+    in_shares(sizes.sentences, shares, [&](int64_t share, int64_t u, int64_t n) {
+      std::vector<T> dropped(keeps ? n * row : 0), g_made(n * widest), g_hidden(n * row),
+          g_block(n * symbols);
+      for_networks(sizes, parts, [&](int64_t l, const Part& part, int64_t m, bool is_first,
+                                     bool is_last) {
+        const T* x = h + (l * sizes.sentences + u) * row;
+        const T* keep = keeps + (l * sizes.sentences + u) * sizes.hidden;
+        if (is_first) {
+          std::fill(g_hidden.begin(), g_hidden.end(), T(0));
+          if (keeps) drop(sizes, keep, n, x, dropped.data());
+        }
+        const bool relation = part.first_network > 0;
+        const auto& weight = second_layers[relation];
+        auto& gradient = *of_second[relation];
+        unplace(sizes, part, m, u, n, g_y, y, length, g_made.data());
+        gradient.add(share, m, n, keeps ? dropped.data() : x, row, g_made.data());
+        multiply<true>(n, row, weight.rows, Matrix<T>{g_made.data(), gradient.width}, weight[m],
+                       row, g_hidden.data(), row);
+        if (!is_last) return;
+        if (keeps) drop(sizes, keep, n, g_hidden.data(), g_hidden.data());
+        for (int64_t i = 0; i < n * row; ++i) g_hidden[i] *= 1 - x[i] * x[i];
+        of_first.add(share, l, n, s + u * sizes.symbol, sizes.symbol, g_hidden.data());
+        multiply<true>(n, symbols, sizes.hidden, Matrix<T>{g_hidden.data(), row}, first_layers[l],
+                       symbols, g_block.data(), symbols);
+      });
+      for (int64_t i = 0; i < n; ++i)
+        std::copy_n(&g_block[i * symbols], sizes.symbol, g_s + (u + i) * sizes.symbol);
     });
+    LayerGradient<T>* all[] = {&of_first, &of_entities, &of_relations};
+    for (int i = 0; i < 3; ++i) g_weight[i] = all[i]->of_weight(), g_bias[i] = all[i]->of_bias();
   });
-  const int64_t layers = hidden.size(0);
-  const Tensor columns = sentences.t().unsqueeze(0).expand({layers, -1, -1});
-  return {at::bmm(g_hidden, hidden_weight.transpose(1, 2)).sum(0),
-          at::bmm(columns, g_hidden),
-          g_hidden.sum(1, true),
-          g_entity_weight,
-          g_e.sum(1, true),
-          g_relation_weight,
-          g_r.sum(1, true)};
+  return {g_sentences, g_weight[0], g_bias[0], g_weight[1], g_bias[1], g_weight[2], g_bias[2]};
 }
 
 }  // namespace
