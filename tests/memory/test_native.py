@@ -232,6 +232,23 @@ def test_threads_share_the_stories(threads) -> None:
 
 
 @needs_kernel
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_what_no_query_sees_has_no_gradient_even_if_it_is_infinite(chunk) -> None:
+    said = random_associations(2, 8, 5, 3, seed=1)
+    later = torch.arange(16) % 8 >= 4
+    table = torch.where(later[:, None], 1e200 * said.table, said.table).detach().requires_grad_()
+    queries = random_queries(said, 12, seed=2)
+    queries = queries._replace(position=torch.tensor([0, 2, 4] * 4))
+
+    def gradient(story: torch.Tensor) -> torch.Tensor:
+        told = Associations(table, story, said.entity_size)
+        _, _, found = parallel(told, queries=queries, chunk=chunk)
+        return torch.autograd.grad(found.square().sum(), table)[0]
+
+    torch.testing.assert_close(gradient(said.story), gradient(said.story[:, :4]), **TOLERANCE)
+
+
+@needs_kernel
 def test_gradients_are_those_of_finite_differences() -> None:
     generator = torch.Generator().manual_seed(0)
 

@@ -116,6 +116,19 @@ def test_behind_the_end_of_a_story_a_query_sees_the_end(form) -> None:
     torch.testing.assert_close(found, same, **TOLERANCE)
 
 
+def test_what_a_query_does_not_see_may_be_infinite(form) -> None:
+    said = random_associations(2, 8, 5, 3, seed=1)
+    later = torch.arange(16) % 8 >= 4
+    said = said._replace(table=torch.where(later[:, None], 1e200 * said.table, said.table))
+    queries = random_queries(said, 16, seed=2)
+    queries = queries._replace(position=torch.tensor([0, 2, 4, 8] * 4))
+    _, _, found = form(said, queries=queries)
+    seen = queries.position <= 4
+    expected = by_hand(said, queries, None)
+    torch.testing.assert_close(found[seen], expected[seen], **TOLERANCE)
+    assert not found[~seen].isfinite().any()
+
+
 def test_a_story_told_in_pieces_answers_as_the_whole(form) -> None:
     said = random_associations(2, 9, 5, 3, seed=1)
     queries = random_queries(said, 12, seed=2)

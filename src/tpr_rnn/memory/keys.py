@@ -57,16 +57,16 @@ def drawn_together(said: Parts, operations: tuple[Operation, ...]) -> Parts:
     """
     if not {"move", "swap"} & set(operations):
         return said  # nobody reads r2
-    room = torch.full_like(said.r1[..., :1], 2.0)  # for the square of the distance
+    difference = said.r1 - said.r2
+    room: Tensor | float = 2.0  # for the square of the distance
     if "swap" in operations and "move" in operations:
-        room = room - 1
+        room = 1.0
     elif "swap" in operations and "write" in operations:
         room = room - _squared(said.r1)
     if "backlink" in operations:
         alike = (said.e1 * said.e2).sum(dim=-1, keepdim=True).abs()
         room = room - alike * _squared(said.r3)
-    room = room.clamp(min=TINY)
-    difference = said.r1 - said.r2
+    room = torch.as_tensor(room, dtype=difference.dtype, device=difference.device).clamp(min=TINY)
     share = (room / torch.maximum(_squared(difference), room)).sqrt()
     return said._replace(r2=said.r1 - share * difference)
 

@@ -105,9 +105,15 @@ def _ask(
     each = (change.shape[0], queries.row.shape[0] // max(change.shape[0], 1))
     seen = rows.sentence(len(operations)) < queries.position.view(*each, 1)
 
+    # What a query does not see may be infinite, and 0 times that is not 0.
+    finite = change.isfinite()
+    lost = (seen & ~finite.all(dim=2).unsqueeze(1)).any(dim=2, keepdim=True)
+    change = change.where(finite, 0.0)
+
     def find(entity: Float[Tensor, "q e"], relation: Float[Tensor, "q r"]) -> Tensor:
         key = entity.unflatten(0, each), relation.unflatten(0, each)
-        found = (rows.agreement(*key) * seen) @ change
+        found = rows.agreement(*key).where(seen, 0.0) @ change
+        found = found.masked_fill(lost, torch.nan)
         if state is not None:
             found = found + read(state, *key)
         return found.flatten(0, 1)

@@ -34,6 +34,8 @@ struct Batch {
   const at::Tensor table, story, lengths, state, asked, row, about, position, scale, shift;
   const Shape shape;
   const int64_t stories, time, queries, hops, chunk, longest_whole;
+  // The same tensors' numbers: to ask a tensor for them takes longer than to look at one.
+  const int64_t *const told, *const ends, *const asks, *const asks_about, *const asks_at;
 
   Batch(const at::Tensor& table, const at::Tensor& story, const Maybe& lengths, const Maybe& state,
         const at::Tensor& asked, const at::Tensor& row, const Maybe& about,
@@ -55,7 +57,12 @@ struct Batch {
         queries(row.size(0)),
         hops((asked.size(1) - shape.entity) / std::max<int64_t>(shape.relation, 1)),
         chunk(chunk),
-        longest_whole(longest_whole) {
+        longest_whole(longest_whole),
+        told(data<int64_t>(this->story)),
+        ends(data<int64_t>(this->lengths)),
+        asks(data<int64_t>(this->row)),
+        asks_about(data<int64_t>(this->about)),
+        asks_at(data<int64_t>(this->position)) {
     check_stories();
     check_queries();
     by_story();
@@ -67,23 +74,23 @@ struct Batch {
   std::vector<int64_t> found_shape() const { return {queries, hops, shape.entity}; }
   // Without lengths there is no padding.
   int64_t length(int64_t b) const {
-    return lengths.defined() ? lengths.const_data_ptr<int64_t>()[b] : time;
+    return ends ? ends[b] : time;
   }
-  const int64_t* sentences(int64_t b) const { return story.const_data_ptr<int64_t>() + b * time; }
+  const int64_t* sentences(int64_t b) const { return told + b * time; }
   // How many sentences of a story are solved at once.
   int64_t piece(int64_t b) const {
     return length(b) <= longest_whole ? std::max<int64_t>(length(b), 1) : chunk;
   }
   // The queries about story b, from the first position to the last: order[first[b] .. first[b + 1]].
   std::vector<int64_t> order, first;
-  int64_t row_of(int64_t q) const { return row.const_data_ptr<int64_t>()[q]; }
+  int64_t row_of(int64_t q) const { return asks[q]; }
   // How many sentences query q has seen; behind the end of a story there is nothing more to see.
   int64_t seen_by(int64_t q) const {
-    return std::min(position.const_data_ptr<int64_t>()[q], length(story_of(q)));
+    return std::min(asks_at[q], length(story_of(q)));
   }
   // The story of query q; if that is not given, each has as many as any other.
   int64_t story_of(int64_t q) const {
-    return about.defined() ? about.const_data_ptr<int64_t>()[q] : q / (queries / stories);
+    return asks_about ? asks_about[q] : q / (queries / stories);
   }
 
  private:
@@ -113,15 +120,14 @@ struct Batch {
     check("a batch of stories of queries", about, {queries});
     check("a scale", scale, {hops});
     check("a shift", shift, {hops});
-    TORCH_CHECK_VALUE(about.defined() || (stories ? queries % stories : queries) == 0, queries,
+    TORCH_CHECK_VALUE(asks_about || (stories ? queries % stories : queries) == 0, queries,
                       " queries are not the same number for each of ", stories, " stories");
-    const int64_t* at = position.const_data_ptr<int64_t>();
     for (int64_t q = 0; q < queries; ++q) {
       TORCH_CHECK_VALUE(0 <= row_of(q) && row_of(q) < asked.size(0), "there is no query ",
                         row_of(q), " in a table of ", asked.size(0));
       TORCH_CHECK_VALUE(0 <= story_of(q) && story_of(q) < stories, "there is no story ",
                         story_of(q), " among ", stories);
-      TORCH_CHECK_VALUE(0 <= at[q] && at[q] <= time, "there is no position ", at[q],
+      TORCH_CHECK_VALUE(0 <= asks_at[q] && asks_at[q] <= time, "there is no position ", asks_at[q],
                         " in stories of ", time, " sentences");
     }
   }

@@ -58,7 +58,7 @@ struct Dense {
   // For x = sign F (e, l) and the gradient g of x, which is also F += sign e x l x u with gradient
   // F and g = u: the gradients of e and l.
   void unbind(const Readers<T>& readers, T sign, const T* g, T* g_entity, T* g_relation) {
-    key.resize(READERS * keys);
+    make_room(readers);
     multiply<false>(readers.count, keys, shape.entity, {g, entity}, columns.data(), keys,
                     key.data(), keys);
     for (int64_t n = 0; n < readers.count; ++n) {
@@ -74,8 +74,13 @@ struct Dense {
  private:
   std::vector<T> key, columns;  // the keys of the readers; the tensor, filler x (relation, entity)
 
+  // For a stream of single steps, which have few readers, a larger buffer would take its time.
+  void make_room(const Readers<T>& readers) {
+    key.resize(std::max<size_t>(key.size(), readers.count * keys));
+  }
+
   void bind(const Readers<T>& readers, T sign) {
-    key.resize(READERS * keys);
+    make_room(readers);
     T* row = key.data();
     for (int64_t n = 0; n < readers.count; ++n)
       for (int64_t r = 0; r < shape.relation; ++r, row += entity) {

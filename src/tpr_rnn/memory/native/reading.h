@@ -19,7 +19,7 @@ template <typename T>
 struct Readers {
   int64_t count;
   const T *entity, *relation;  // of each reader, padded as rows are
-  const int64_t* seen;         // how many rows each sees
+  const int64_t* seen;         // how many rows each sees: the first as many as the next, or fewer
 };
 
 template <typename T>
@@ -38,13 +38,20 @@ struct Reading {
   // (reader, row) in the panel that was weighed last, from a reader on.
   Matrix<T> weights(int64_t first = 0) const { return {&weight[first * PANEL], PANEL}; }
 
-  // x += sign times what the first `before` rows hold for each reader.
+  // x += sign times what the first `before` rows hold for each reader. Rows that a reader does not
+  // see may be infinite, so that it is not enough to multiply them by 0.
   void forward(const Readers<T>& readers, int64_t before, T* x) {
     for (int64_t j = 0; j < before; j += PANEL) {
       const int64_t width = std::min(PANEL, before - j);
       weigh(readers, j, width);
-      multiply<true>(readers.count, rows.entity, width, weights(), rows.change(j), rows.entity,
-                     x, rows.entity);
+      int64_t k = 0;  // up to here all readers that see so far have read
+      for (int64_t i = 0; i < readers.count && k < width; ++i) {
+        const int64_t sees = std::min(readers.seen[i] - j, width);
+        if (sees <= k) continue;
+        multiply<true>(readers.count - i, rows.entity, sees - k, {&weight[i * PANEL + k], PANEL},
+                       rows.change(j + k), rows.entity, x + i * rows.entity, rows.entity);
+        k = sees;
+      }
     }
   }
 
@@ -52,7 +59,8 @@ struct Reading {
   void weigh(const Readers<T>& readers, int64_t j, int64_t width) {
     compare(readers, j, width);
     for (int64_t i = 0; i < readers.count; ++i) {
-      T *w = &weight[i * PANEL], *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const T *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      T* w = &weight[i * PANEL];
       const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
       for (int64_t k = 0; k < sees; ++k) w[k] = sign * source[k] * related[k];
       std::fill(w + sees, w + width, T(0));
@@ -77,7 +85,8 @@ struct Reading {
     multiply<false>(readers.count, padded<T>(width), rows.shape.entity, {g_x, rows.entity},
                     &rows.u_columns[j], rows.capacity, g_weight.data(), PANEL);
     for (int64_t i = 0; i < readers.count; ++i) {
-      T *g = &g_weight[i * PANEL], *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const T* g = &g_weight[i * PANEL];
+      T *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
       const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
       for (int64_t k = 0; k < sees; ++k) {  // from here on: gradients
         const T by = source[k];

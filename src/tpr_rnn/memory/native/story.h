@@ -29,7 +29,7 @@ struct Story {
     int64_t query = batch.first[b];
     for (int64_t t = 0; t == 0 || t < length; t += piece) {
       const bool is_last = t + piece >= length;
-      load_rows(b, t);
+      load_rows(b, t, length);
       if (carried)
         for_blocks([&](int64_t k, int64_t n) {  // c - F (a, q)
           dense.read(reads(k, n), T(-1), rows.change(k));
@@ -53,7 +53,9 @@ struct Story {
   // changes; nothing but those was kept.
   void backward(int64_t b, const T* change, const T* g_change, const T* g_final, const T* g_found,
                 T* g_table, T* g_state, T* g_asked, T* g_norm) {
-    const int64_t length = batch.length(b), piece = batch.piece(b);
+    // What nobody reads has no gradient, not even if it is infinite.
+    const int64_t length = g_change || g_final ? batch.length(b) : most_seen(b);
+    const int64_t piece = batch.piece(b);
     const bool carried = is_carried(b);
     const int64_t last = length ? (length - 1) / piece * piece : 0;
     auto at = [&](int64_t t) { return (b * batch.time + t) * per_sentence; };
@@ -63,14 +65,14 @@ struct Story {
       load(g_dense, g_final, b);
       for (int64_t t = 0; t < last; t += piece) {
         at_start.push_back(dense.tensor);
-        load_rows(b, t);
+        load_rows(b, t, length);
         rows.load_changes(change + at(t));
         write_rows();
       }
     }
     int64_t end = batch.first[b + 1];
     for (int64_t t = last; t >= 0; t -= piece) {
-      load_rows(b, t);
+      load_rows(b, t, length);
       rows.load_changes(change + at(t));
       gradients.load(g_change ? g_change + at(t) : nullptr);
       if (carried) {
@@ -132,6 +134,11 @@ struct Story {
   int64_t row(int64_t query) const { return batch.row_of(batch.order[query]); }
   int64_t seen(int64_t query) const { return batch.seen_by(batch.order[query]); }
 
+  // How many sentences of the story any query has seen.
+  int64_t most_seen(int64_t b) const {
+    return batch.first[b] < batch.first[b + 1] ? seen(batch.first[b + 1] - 1) : 0;
+  }
+
   // The first query about the story that has seen more than so many sentences.
   int64_t first_after(int64_t b, int64_t sentences) const {
     const auto begin = batch.order.begin();
@@ -147,9 +154,9 @@ struct Story {
       memory.clear();
   }
 
-  void load_rows(int64_t b, int64_t t) {
-    rows.load(data<T>(batch.table), batch.sentences(b) + t,
-              std::min(batch.piece(b), batch.length(b) - t));
+  // The piece that begins at sentence t of so many.
+  void load_rows(int64_t b, int64_t t, int64_t length) {
+    rows.load(data<T>(batch.table), batch.sentences(b) + t, std::min(batch.piece(b), length - t));
   }
 
   // As many queries as go at once, in the piece that begins at sentence t; the first that is left.

@@ -1,4 +1,5 @@
-// The hops of some queries (inference steps, eq. 17-19), and their gradients, on the rows of a story.
+// The hops of some queries (inference steps, eq. 17-19), and their gradients, on the rows of a
+// story.
 //
 // A hop reads what the memory holds for the entity e (n at first, then what the last hop found) and
 // the hop's relation l, and normalises it. Only the rows of sentences that a query has seen count;
@@ -36,7 +37,7 @@ struct Walk {
   void clear() { count = 0; }
   bool full() const { return count == READERS; }
 
-  // One more query, n, l1, l2, ... side by side; it sees so many rows.
+  // One more query, n, l1, l2, ... side by side; it sees so many rows, no fewer than the last one.
   void load(const T* query, int64_t sees) {
     std::copy_n(query, shape.entity, entity(i, 0, count));
     for (int64_t s = 0; s < hops; ++s)
