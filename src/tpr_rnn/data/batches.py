@@ -260,10 +260,11 @@ def task_shares(
     return dict(zip(tasks, shares.tolist(), strict=True))
 
 
-def evaluation_batches(data: Encoded, size: int = 512) -> Iterator[Batch]:
+def evaluation_batches(data: Encoded, size: int = 2048) -> Iterator[Batch]:
     """All questions, stories of similar length together, each story read once.
 
-    A batch has about `size` questions: it ends with a story.
+    A batch has about `size` questions: it ends with a story. Batches are larger than in training,
+    for each encodes the sentences that it has: in four times as many questions stand twice as many.
     """
     first, count = _stories(data)
     by_length = np.argsort(data.length[first + count - 1], kind="stable")
