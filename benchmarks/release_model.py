@@ -32,9 +32,7 @@ benchmarks.release_model RUN` put it here; `result.json` is its record.
 {trained_on}
 * **How**: seed {seed}, batches of {batch}, learning rate {rate:g}, {steps:,} steps in {time}
   of one core.
-* **Official tasks**: {test:.2f} % wrong on the official test files (mean over tasks), {valid:.2f} %
-  on validation. {trust} With names that are new to a task (swapped names, twelve tasks)
-  {swapped:.2f} % instead of {plain:.2f} %.
+{official}
 * **Wide questions**: {wide:.2f} % wrong (mean over kinds, below). Of the questions that nothing
   told answers {found:.2f} % get `unknown`, of all others {wrongly:.2f} %.
 * **How sure it is** differs from how often it is right by {calibration:.2f} points on validation
@@ -79,10 +77,16 @@ def card(record: RunRecord) -> str:
     if wide is None or calibration is None:
         raise UserError("the wide questions are not scored (evaluate --wide); the card needs them")
     failed = [task for task, each in test.per_task.items() if each.error > FAILED_ABOVE]
-    substituted = [f"Task {task}: {said}." for task, said in record.substituted.items()]
+    instead = [
+        f"Task {task}: {part}."
+        for task, said in record.substituted.items()
+        for part in said.split("; ")
+        if "generated stories more" not in part
+    ]
     trained_on = (
         f"* **Trained on** {record.questions['train']:,} questions of `{record.data}` "
-        f"(checksum {record.data_sha256[:16]}). {' '.join(substituted)}"
+        f"(checksum {record.data_sha256[:16]}), those of official tasks with generated stories "
+        f"more, which the record counts. {' '.join(instead)}"
     )
     rows = [
         f"| {task} {TASK_TITLES[task]} | {valid[task].error:.1f} | {each.error:.1f} |"
@@ -90,21 +94,24 @@ def card(record: RunRecord) -> str:
     ]
     trust = f"No task is above {FAILED_ABOVE:g} %."
     if failed:
-        trust = f"It has not learned task {', '.join(failed)}: do not trust it there."
+        trust = f"Above {FAILED_ABOVE:g} %, which counts as failed: task {', '.join(failed)}."
+    on_valid = sum(valid[task].error for task in test.per_task) / len(test.per_task)
+    official = (
+        f"* **Official tasks**: {test.error:.2f} % wrong on the official test files (mean over "
+        f"tasks), {on_valid:.2f} % on validation. {trust} With names that are new to a task "
+        f"(swapped names, twelve tasks) {swapped.swapped_error:.2f} % instead of "
+        f"{swapped.plain_error:.2f} %."
+    )
     settings = record.settings
     return CARD.format(
         parameters=record.parameters,
         trained_on=textwrap.fill(trained_on, 100, subsequent_indent="  "),
+        official=textwrap.fill(official, 100, subsequent_indent="  "),
         seed=record.seed,
         batch=settings.recipe["batch_size"],
         rate=settings.recipe["learning_rate"],
         steps=record.steps,
         time=duration(record.cpu_seconds),
-        test=test.error,
-        valid=sum(valid[task].error for task in test.per_task) / len(test.per_task),
-        trust=trust,
-        swapped=swapped.swapped_error,
-        plain=swapped.plain_error,
         wide=wide.error,
         found=wide.unknown_found,
         wrongly=wide.unknown_wrongly,
