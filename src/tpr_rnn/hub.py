@@ -132,7 +132,8 @@ def _results(record: "RunRecord") -> str:
         "|---|---|---|",
     ]
     for task, each in {**record.valid.per_task}.items():
-        found = "not scored" if test is None else f"{test.per_task[task].error:.1f}"
+        scored = None if test is None else test.per_task.get(task)
+        found = "not scored" if scored is None else f"{scored.error:.1f}"
         lines.append(f"| {task} | {each.error:.1f} | {found} |")
     return "\n".join(lines)
 

@@ -36,7 +36,7 @@ def test_questions_are_about_what_the_story_tells() -> None:
 def test_what_nothing_in_the_story_supports_is_not_asked() -> None:
     story = ["Bill gave the milk to Mary.", "Mary handed the milk to Fred."]
     asked = bundled().about(story, {}, 40)
-    assert "What did Bill give to Mary?" in asked
+    assert "Who did Mary give the milk to?" in asked
     assert "What did Bill give to Fred?" not in asked  # in no sentence both
     assert not any("received" in text for text in bundled().about(MILK, {}, 40))
 
