@@ -152,20 +152,27 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
         ),
         # The same, but quick to leave the plateaus: no dropout before the learning rate decays, and
-        # dropout and random names from then on, so that names of other tasks are read too.
+        # dropout and random names from then on, so that names of other tasks are read too. One
+        # hidden layer for all networks learns as well in two thirds of the time.
         "all-late": Preset(
-            model={**_JOINT, "hidden_size": 90, "entity_size": 40, "relation_size": 20},
+            model={
+                **_JOINT,
+                "shared_hidden": True,
+                "hidden_size": 200,
+                "entity_size": 40,
+                "relation_size": 20,
+            },
             recipe=replace(
                 _OURS,
                 batch_size=512,
                 error_weighted_share=0.7,
                 random_name_share=0.7,
                 regularize_in_decay=True,
-                epochs=80,
+                epochs=100,
                 attempts=4,
                 start_decay_below=20.0,
                 accept_below=5.0,
-                decay_epochs=40,
+                decay_epochs=60,
                 learning_rate=0.003,
             ),
         ),
