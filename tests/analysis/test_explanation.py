@@ -91,7 +91,7 @@ def test_what_nothing_told_is_said_to_be_unknown(reader) -> None:
     basis = replace(found.question.basis, without=unknown)
     asked = replace(found.question, answers=(unknown, Answer("no", 0.01)), basis=basis)
     why = reasons(found, asked)
-    assert (why.short, why.spare) == ('Nothing that was told answers this: "unknown".', "")
+    assert (why.short, why.spare) == ('It finds no answer in the story: "unknown".', "")
     why = reasons(found, replace(asked, basis=replace(basis, without=Answer("office", 1.0))))
     assert why.short == 'Mary went to the office (3): "unknown".'
 
@@ -108,7 +108,7 @@ def test_what_is_new_or_never_mentioned_is_named(reader) -> None:
     )
     unknown = (Answer("unknown", 0.98), Answer("no", 0.01))
     why = reasons(found, replace(found.question, answers=unknown))
-    assert why.short == 'Nothing that was told answers this: "unknown".'
+    assert why.short == 'It finds no answer in the story: "unknown".'
 
 
 def test_an_answer_in_doubt_says_how_sure_it_is(reader) -> None:

@@ -128,7 +128,7 @@ def explain(trace: Trace, *, full: bool = False) -> Iterator[str]:
 def _short(trace: Trace, asked: QuestionTrace) -> str:
     answer = _answered(asked)
     if asked.answers[0].word == UNKNOWN and (asked.not_told or not _is_needed(asked)):
-        return f"Nothing that was told answers this: {answer}."
+        return f"It finds no answer in the story: {answer}."
     if not asked.basis.sentences:
         return f"It answers {answer} whatever single {trace.unit} is left out."
     return f"{_said(trace, asked.basis.sentences)}: {answer}."
