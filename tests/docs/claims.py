@@ -345,3 +345,17 @@ def representations() -> Iterator[str]:
         f"({e2['place']:.2f}) and the objects ({e2['object']:.2f}: two of the three share a "
         "cluster)"
     )
+
+
+def layer() -> Iterator[str]:
+    bench = json.loads((RESULTS / "bench" / "layer.json").read_text("utf-8"))
+    against = bench["against"]
+    yield (
+        f"{bench['microseconds']['layer']:.1f} microseconds a step, forward and backward, "
+        f"{against['step_by_step']:.1f} times as fast as step by step, {against['lstm']} times as "
+        f"fast as the LSTM and {against['delta_rule']} times as fast as the delta rule"
+    )
+    yield (
+        f"A step of 100,000 takes {bench['growth']['ratio']:.2f} of the time of one of 1,000, "
+        f"and a streamed step {bench['stream_ms']:.2f} ms"
+    )

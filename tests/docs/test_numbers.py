@@ -84,3 +84,8 @@ def test_no_number_is_left_that_nobody_has_counted(page) -> None:
     text = re.sub(r"`[^`]*`|(Table|Figure)s? \d( (to|and) \d)?", "", text)  # commands; the paper's
     left = [text[max(0, m.start() - 60) : m.end() + 40] for m in re.finditer(r"\d+", text)]
     assert not left, "\n".join(left)
+
+
+def test_the_speed_of_the_layer_is_that_of_its_record() -> None:
+    text = text_of("docs/layer.md")
+    assert [claim for claim in claims.layer() if claim not in text] == []
