@@ -40,8 +40,8 @@ def _long_story() -> Shown:
 GALLERY = (
     Shown(
         title="Greg is a swan",
-        look_for="Nobody says what color Greg is. The memory goes from Greg to swan, from swan "
-        "back to Bernhard, who is another one, and from Bernhard to green.",
+        look_for="Nobody says what color Greg is. Greg is a swan, and so is Bernhard, who is "
+        "green: the path of the question leads over him.",
         sentences=(
             "Lily is a rhino.",
             "Greg is a swan.",
@@ -95,8 +95,8 @@ GALLERY = (
     ),
     Shown(
         title="From hand to hand",
-        look_for="Two people get the milk. The answer needs the sentence with the right one: ask "
-        "also who gave the milk to Mary.",
+        look_for="The milk goes from hand to hand, and so does the apple. See which of the "
+        "sentences the answer needs.",
         sentences=(
             "Fred took the milk there.",
             "Bill went to the kitchen.",
@@ -112,8 +112,8 @@ GALLERY = (
     ),
     Shown(
         title="Afraid of cats",
-        look_for="A rule about all wolves, and a wolf: the memory goes from Emily to wolf, and "
-        "from wolf to what wolves are afraid of.",
+        look_for="A rule about all wolves, and a wolf: the answer needs both, and nothing else of "
+        "the story.",
         sentences=(
             "Mice are afraid of wolves.",
             "Gertrude is a mouse.",

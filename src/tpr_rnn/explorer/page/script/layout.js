@@ -3,6 +3,8 @@
 // path meets it. The rest stands below it, smaller, each node near those that it is told with, so
 // that few arrows cross. A node keeps its place from sentence to sentence.
 
+import { pathOf } from "./arrows.js";
+
 const ROUNDS = 6; // of putting nodes near their neighbours; more change nothing
 const SIZES = [ // of the rest, by how many rows it has: letters and the room between boxes
   { rows: 4, size: 14, gap: 24 },
@@ -96,10 +98,14 @@ function sidesOf(nodes, near, needed) {
   return [0, 1].map((column) => [...nodes.keys()].filter((node) => side.get(node) === column));
 }
 
-/** Whether a sentence leads from a node to itself, or to another one of its column. */
-function hasLoops({ sentences }, columns) {
-  return sentences.some(({ parts: { e1, e2 } }) =>
-    columns.some((column) => column.includes(e1.group) && column.includes(e2.group)));
+/** Whether a sentence, or the question's path, leads from a node to itself or to another one of its column. */
+function hasLoops(trace, columns) {
+  const stops = pathOf(trace);
+  const legs = [
+    ...trace.sentences.map(({ parts: { e1, e2 } }) => [e1.group, e2.group]),
+    ...stops.slice(1).map((node, step) => [stops[step], node]).filter(([from, to]) => from !== to),
+  ];
+  return legs.some((ends) => columns.some((column) => ends.every((node) => column.includes(node))));
 }
 
 /** For each node those that it is told with. */
