@@ -73,6 +73,8 @@ def _measure(team: Team, task: str, name: str, options: argparse.Namespace) -> d
             team.copy([*trainer.tensors().values()])
             trainer.progress = team.tell(trainer.progress)
             trainer.optimizer.steps = trainer.progress.attempt_step
+    if not leads():
+        return {}
     found: dict[str, object] = {
         way: {
             "median_ms": round(1000 * float(np.median(taken)), 2),
