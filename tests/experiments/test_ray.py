@@ -43,11 +43,12 @@ def three_nodes(monkeypatch):
 
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     one = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=one)
+    cluster = Cluster()
     try:
-        while len(cluster.list_all_nodes()) < 3:
-            with suppress(Exception):  # a busy machine may take longer than Ray's 30 s for a node
-                cluster.add_node(**one)
+        for attempt in range(10):  # a busy machine may take longer than Ray's 30 s for a node
+            with nullcontext() if attempt == 9 else suppress(Exception):
+                while len(cluster.list_all_nodes()) < 3:
+                    cluster.add_node(**one)
         yield cluster
     finally:
         ray.shutdown()
