@@ -25,11 +25,19 @@ record = train("all", data=data, out=out / "all", preset="single", settings=shor
 tested = score_test(out / "all", "a test")
 answers = Reader.load(out / "all").answer(["Ann bought bread."], "Who bought the bread?")
 corpus = load_corpus(data, "shopping", ["valid"])
-(data / "shopping.valid.jsonl").write_text("{}")
-try:
-    load_corpus(data, "shopping")
-except UserError as error:
-    problem = str(error)
+problems = []
+for line in (
+    "{}",
+    '{"story": "Ann bought tea.", "question": "Who?", "answer": "Ann"}',
+    '{"story": [1], "question": "Who?", "answer": "Ann"}',
+    '{"story": ["Ann bought tea."], "question": ["Who?"], "answer": "Ann"}',
+    "no JSON",
+):
+    (data / "shopping.valid.jsonl").write_text(line)
+    try:
+        load_corpus(data, "shopping")
+    except UserError as error:
+        problems.append(str(error))
 print(json.dumps({
     "valid": list(record.valid.per_task),
     "test": list(tested.test.per_task),
@@ -37,7 +45,7 @@ print(json.dumps({
     "answers": len(answers),
     "read": Reader.load(out / "all").max_sentences,
     "caps": [corpus.max_sentences(None), corpus.max_sentences(7)],
-    "problem": problem,
+    "problems": problems,
 }))
 """
 
@@ -94,4 +102,6 @@ def test_a_data_set_is_a_file_and_a_line_in_the_registry(package, data, tmp_path
     assert found["answers"] == 5
     assert found["read"] == 40
     assert found["caps"] == [{"shopping": 20}, {"shopping": 7}]
-    assert "shopping.valid.jsonl:1: expected an object with story, question" in found["problem"]
+    assert len(found["problems"]) == 5
+    for problem in found["problems"]:
+        assert "shopping.valid.jsonl:1: expected an object with story, question" in problem
