@@ -29,9 +29,9 @@ def test_runs_with_other_settings_are_not_mixed(runs, out) -> None:
     write_report([runs], out)
     page = text_of(out / "single-task.md")
     for label in (
-        "single, en-valid-10k, learning_rate 0.001",
-        "single, en-valid-10k, learning_rate 0.002",
-        "single, en-valid-10k, operations write",
+        "single, en-valid-10k, learning_rate=0.001",
+        "single, en-valid-10k, learning_rate=0.002",
+        "single, en-valid-10k, operations=write",
         "single, generated",  # with the rate of the preset
     ):
         assert f"`{label}`" in page
@@ -105,7 +105,7 @@ def test_what_is_not_shown_is_named(runs, capsys) -> None:
         str(runs / "b" / "result.json"): "there is no report of 'unheard-of'",
         str(runs / "c" / "result.json"): "its test questions are not scored yet",
         str(runs / "d"): "it is not finished",
-        str(runs / "e"): "it failed (failure.json says why)",
+        str(runs / "e"): "it ended in an error (failure.json says which)",
     }
     assert rows_of(runs / "report" / "single-task.csv")["1"]["single runs"] == "1"
 

@@ -12,6 +12,13 @@ def report(
     *places: Annotated[
         Path, Parameter(help="Directories with runs in them, or files of records (.jsonl).")
     ],
+    baseline: Annotated[
+        str | None,
+        Parameter(
+            help="Compare any runs with those of this name, on validation questions: a preset, "
+            "or a preset and what was changed, such as 'single, inference_steps=4'."
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         Parameter(help="Directory for the report; else `report` in, or beside, the first one."),
@@ -19,7 +26,7 @@ def report(
 ) -> int:
     """Write tables (Markdown, CSV, LaTeX) and figures from the records of runs."""
     from tpr_rnn.cli.console import Console
-    from tpr_rnn.report.write import write_report
+    from tpr_rnn.report.write import write_beside, write_report
 
     if not places:
         raise UserError(
@@ -28,7 +35,7 @@ def report(
         )
     first = places[0]
     out = out or (first if first.is_dir() else first.parent) / "report"
-    written = write_report(places, out)
+    written = write_report(places, out) if baseline is None else write_beside(places, baseline, out)
     console = Console()
     for section in written.sections:
         console.print(f"{section.title}\n" + "\n".join(f"  {line}" for line in section.headlines))

@@ -140,23 +140,23 @@ def draw_names(
     lowest = 100.0
     for number, (label, accuracies) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]
-        for side, (kind, hatch) in enumerate((("trained", None), ("untrained", "///"))):
+        for side, (kind, face) in enumerate((("trained", colour), ("untrained", "none"))):
             centre = np.arange(len(names)) + (2 * number + side - len(series) + 0.5) * width
             there = [accuracies[name][side] for name in names]
-            heights = [float(np.mean(runs)) if runs else 0.0 for runs in there]
-            axes.bar(
+            # Not bars: their lengths would not be what they say where the axis starts above 0.
+            axes.plot(
                 centre,
-                heights,
-                width * 0.9,
+                [float(np.mean(runs)) if runs else np.nan for runs in there],
+                "D",
                 color=colour,
-                alpha=0.45,
-                hatch=hatch,
+                markerfacecolor=face,
+                markersize=6,
                 label=f"{label}, {kind}".replace("`", ""),
             )
             for x, runs in zip(centre, there, strict=True):
                 if runs:
                     across = x + (np.arange(len(runs)) - (len(runs) - 1) / 2) * 0.12 * width
-                    axes.plot(across, runs, ".", color=colour, markersize=5, zorder=3)
+                    axes.plot(across, runs, ".", color=colour, markersize=4, alpha=0.6)
                     lowest = min(lowest, *runs)
     axes.set_ylim(max(0.0, 5 * np.floor(lowest / 5) - 5), 100)
     axes.set_xticks(range(len(names)), [f"{name}\n{count}" for name, count in names])

@@ -18,20 +18,14 @@ from tpr_rnn.training.progress import DIVERGED
 
 
 @dataclass(frozen=True)
-class Record:
-    """A run whose test questions were scored."""
+class Trained:
+    """A finished run."""
 
     place: str
     """Where its record was found."""
     run: RunRecord
-    test: FinalErrors
     settings: Mapping[str, Any]
     """Every setting of model and training."""
-
-    @property
-    def errors(self) -> dict[str, float]:
-        """Test errors in percent, by task."""
-        return {task: each.error for task, each in self.test.per_task.items()}
 
     @property
     def diverged(self) -> bool:
@@ -48,6 +42,18 @@ class Record:
             for name, value in self.settings.items()
             if usual.get(name) != value
         }
+
+
+@dataclass(frozen=True)
+class Record(Trained):
+    """A run whose test questions were scored."""
+
+    test: FinalErrors
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Test errors in percent, by task."""
+        return {task: each.error for task, each in self.test.per_task.items()}
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,18 @@ class Group:
         return None
 
 
+def read_trained(places: Sequence[Path]) -> list[Trained]:
+    """The runs in some files and directories, whether their test questions were scored or not."""
+    return [Trained(place, run, _settings(place, run)) for place, run in find_records(places)]
+
+
+def _settings(place: str, run: RunRecord) -> dict[str, Any]:
+    try:
+        return Preset.of_record(run).all_settings()
+    except UserError as error:
+        raise UserError(f"{place}: not the record of a run ({error})") from error
+
+
 def read_records(places: Sequence[Path]) -> tuple[list[Record], dict[str, str]]:
     """The runs in some files and directories, and those that cannot be shown, with the reason.
 
@@ -92,11 +110,7 @@ def read_records(places: Sequence[Path]) -> tuple[list[Record], dict[str, str]]:
         if run.test is None:
             left_out[place] = "its test questions are not scored yet"
             continue
-        try:
-            settings = Preset.of_record(run).all_settings()
-        except UserError as error:
-            raise UserError(f"{place}: not the record of a run ({error})") from error
-        record = Record(place, run, run.test, settings)
+        record = Record(place, run, _settings(place, run), run.test)
         kind = (run.experiment, run.variant, *kind_of(record))
         twin = chosen.setdefault((*kind, run.task, run.seed), record)
         if (twin.errors, twin.run.rank) != (record.errors, record.run.rank):
@@ -140,13 +154,19 @@ def group_records(records: Sequence[Record], apart_from: str = "") -> list[Group
     return sorted(groups, key=order)
 
 
-def kind_of(record: Record, apart_from: str = "") -> tuple[str, str, str]:
+def labels(records: Sequence[Trained]) -> dict[tuple[str, ...], str]:
+    """What each kind of runs is called, by what its runs have in common."""
+    first = {kind_of(record): record for record in reversed(records)}
+    return {kind: _label(record, list(first.values()), "") for kind, record in first.items()}
+
+
+def kind_of(record: Trained, apart_from: str = "") -> tuple[str, str, str]:
     """What records of a group have in common."""
     settings = {name: value for name, value in record.settings.items() if name != apart_from}
     return record.run.preset, record.run.data, json.dumps(settings, sort_keys=True)
 
 
-def _label(record: Record, all_kinds: Sequence[Record], apart_from: str) -> str:
+def _label(record: Trained, all_kinds: Sequence[Trained], apart_from: str) -> str:
     """The preset, and what distinguishes the record from others of the same preset.
 
     A setting that is as the preset has it needs no words; where others are not, and the same in
@@ -162,7 +182,7 @@ def _label(record: Record, all_kinds: Sequence[Record], apart_from: str) -> str:
     parts = [record.run.preset]
     if len({other.run.data for other in others}) > 1:
         parts.append(record.run.data)
-    parts += [f"{name} {setting_value(changed[name])}" for name in telling]
+    parts += [f"{name}={setting_value(changed[name])}" for name in telling]
     if len(telling) < len(changed):
         parts.append("changed")
     return ", ".join(parts)

@@ -101,8 +101,9 @@ def names_parts(name: str, groups: Sequence[Group]) -> list[str | Table | Figure
         _names_table(name, names),
         Figure(
             f"{name}-names",
-            "Accuracy by new name, mean over tasks: every run (dots) and their mean (bars). Under "
-            "each name, the number of tasks that it is trained in.",
+            "Accuracy by new name, mean over tasks: every run (dots) and their mean (diamonds, "
+            "hollow in tasks that the name is not trained in). Under each name, the number of "
+            "tasks that it is trained in.",
             partial(
                 draw_names,
                 series={

@@ -11,10 +11,11 @@ from tpr_rnn.errors import UserError
 from tpr_rnn.pictures import pyplot, save_picture
 from tpr_rnn.report.ablation import ablation
 from tpr_rnn.report.all_tasks import all_tasks
+from tpr_rnn.report.baseline import baseline_section
 from tpr_rnn.report.compare import compare
 from tpr_rnn.report.layer import layer
 from tpr_rnn.report.recipe_ablation import recipe_ablation
-from tpr_rnn.report.records import Record, read_records
+from tpr_rnn.report.records import Record, read_records, read_trained
 from tpr_rnn.report.section import Figure, Section
 from tpr_rnn.report.single_task import single_task
 from tpr_rnn.report.systematic import systematic
@@ -70,17 +71,30 @@ def write_report(places: Sequence[Path], out: Path) -> Report:
             "nothing to report: no run has test errors (the last step of a sweep, or `tpr-rnn "
             f"evaluate RUN --split test`, scores them). {reasons}"
         )
+    files = _write_all(sections, out)
+    return Report(sections, files, left_out | _runs_without_record(places))
+
+
+def write_beside(places: Sequence[Path], baseline: str, out: Path) -> Report:
+    """The same of any runs beside those of a baseline, by its label."""
+    section = baseline_section(read_trained(places), baseline)
+    return Report([section], _write_all([section], out), _runs_without_record(places))
+
+
+def _write_all(sections: Sequence[Section], out: Path) -> list[Path]:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        files = [path for section in sections for path in _write(section, out)]
+        return [path for section in sections for path in _write(section, out)]
     except OSError as error:
         raise UserError(f"{out}: cannot be written ({error.strerror})") from error
-    return Report(sections, files, left_out | _runs_without_record(places))
 
 
 def _runs_without_record(places: Iterable[Path]) -> dict[str, str]:
     """Every run below some directories that has no record, and why."""
-    reasons = {"config.json": "it is not finished", FAILURE: f"it failed ({FAILURE} says why)"}
+    reasons = {
+        "config.json": "it is not finished",
+        FAILURE: f"it ended in an error ({FAILURE} says which)",
+    }
     found = {
         path.parent: reason
         for name, reason in reasons.items()
