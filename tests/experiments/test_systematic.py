@@ -34,7 +34,9 @@ def test_a_preset_that_is_asked_for_alone() -> None:
 
 def test_a_setting_that_one_kind_of_model_lacks_is_told_with_its_preset() -> None:
     request = Request(out=OUT, seeds=range(1), settings={"entity_size": "8"})
-    with pytest.raises(UserError, match=r"preset lstm: unknown.*--preset systematic runs"):
+    with pytest.raises(
+        UserError, match=r"preset lstm: entity_size is no setting.*--preset systematic runs"
+    ):
         find_experiment("systematic")(request)
 
 

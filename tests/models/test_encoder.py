@@ -66,7 +66,7 @@ def test_the_size_of_word_vectors_is_a_setting(name, tmp_path) -> None:
     saved = Reader(model, vocabulary)
     saved.save(tmp_path / "model.safetensors")
     question = ["Mary went home."], "Where is Mary?"
-    assert len(saved.answer(*question, top=99)) == len(vocabulary)
+    assert len(saved.answer(*question, top=99)) == len(vocabulary) - 1  # the padding is no word
     assert Reader.load(tmp_path).answer(*question) == saved.answer(*question)
     assert make_model(kind.from_json(sizes)).word_vectors.shape == (len(vocabulary),) * 2
     with pytest.raises(UserError, match="symbol_size must be from 1"):

@@ -93,7 +93,9 @@ def test_another_kind_starts_from_its_own_defaults_and_keeps_the_recipe() -> Non
     assert changed.recipe == preset("single").recipe
     assert changed.model == {"hidden_size": 7}
     assert changed.all_settings()["architecture"] == "lstm"
-    with pytest.raises(UserError, match="unknown setting 'bounded_keys'"):
+    with pytest.raises(
+        UserError, match="bounded_keys is no setting of the LSTM; it is one of tpr-rnn"
+    ):
         preset("single").with_settings({"architecture": "lstm", "bounded_keys": "true"})
 
 

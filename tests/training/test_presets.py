@@ -64,7 +64,7 @@ def test_settings_of_model_and_recipe_are_changed_by_name() -> None:
         ({"layer_norm": "perhaps"}, "true or false"),
         ({"epochs": "0"}, "epochs must be 1 or more"),
         ({"learning_rate": "-1"}, "learning_rate must be over 0"),
-        ({"learning_rate": "nan"}, "learning_rate must be over 0"),
+        ({"learning_rate": "nan"}, "learning_rate must be a finite number"),
         ({"beta1": "1"}, "beta1 must be at least 0 and under 1"),
         ({"decay_epochs": "-1"}, "decay_epochs must be 0 or more"),
         ({"peak_learning_rate": "0.0001"}, "peak_learning_rate must be at least learning_rate"),

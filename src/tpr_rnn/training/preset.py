@@ -119,7 +119,7 @@ def _with_one_cap(recipe: Any) -> Any:
 def _unknown(name: str, architecture: str, known: list[str]) -> str:
     """What to say of a setting that an architecture does not have."""
     others = [other for other, kind in ARCHITECTURES.items() if name in get_type_hints(kind.config)]
-    if others:
+    if others and name not in FROM_DATA:
         whose = ARCHITECTURES[architecture].title
         return f"{name} is no setting of the {whose}; it is one of {', '.join(others)}"
     near = get_close_matches(name, known, n=1)
