@@ -72,7 +72,8 @@ export function createGraph(host, light) {
     picture.classList.toggle("lit", what !== null);
     for (const { key } of arrows) drawn.get(key).classList.toggle("on", on.some((one) => one.key === key));
     for (const { node } of shown.boxes) drawn.get(`node ${node}`).classList.toggle("on", ends.has(node));
-    number(what ? on : arrows.filter(({ strong }) => strong || arrows.length <= FEW));
+    const few = !shown.answering && arrows.length <= FEW;
+    number(what ? on : arrows.filter(({ strong }) => strong || few));
   }
   light.onChange(lit);
   picture.addEventListener("keydown", (event) => {
@@ -95,7 +96,7 @@ export function createGraph(host, light) {
     const arrows = arrowsOf(traced, told, needed, answering);
     const curves = route(arrows, at);
     const again = shown.trace === trace; // the light stays on what is still there
-    shown = { arrows, curves, boxes, width, trace };
+    shown = { arrows, curves, boxes, width, answering, trace };
     set(picture, {
       viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": described(traced, told),
       class: answering ? "answering" : "changing",
