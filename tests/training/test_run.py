@@ -244,7 +244,7 @@ run.CHECKPOINT_SECONDS = 0.0
 for kills in range(50):
     child = os.fork()
     if child == 0:
-        signal.setitimer(signal.ITIMER_PROF, 0.2 * 1.2**kills)
+        signal.setitimer(signal.ITIMER_PROF, 0.02 * 1.2**kills)
         resumed = run.Run.resume(Path(sys.argv[1]))
         for _ in resumed.events():
             pass
