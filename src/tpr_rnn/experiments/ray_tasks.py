@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import socket
 import tempfile
 import time
 from collections import deque
@@ -36,6 +37,8 @@ _STOP_SECONDS = 1.0
 """How often a task asks whether it should stop."""
 _NEWS_SECONDS = 30.0
 """How long the news that a node is lost may take."""
+_CONNECT_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
 _STORE_BYTES = 100 * 2**20
 """Memory for objects of a cluster of this machine's own; what tasks send is small."""
 
@@ -171,7 +174,9 @@ def _join(address: str | None) -> None:
     import ray
 
     told: dict[str, Any] = {"address": address}
-    if address is None:
+    if address is not None:
+        _check_somebody_listens(address)
+    else:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         told = {"address": "local", "include_dashboard": False, "num_cpus": cores}
@@ -181,6 +186,17 @@ def _join(address: str | None) -> None:
     except Exception as error:  # a bare one where the machine is too busy for Ray's patience
         where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
         raise UserError(f"--on ray: no connection to {where} ({error})") from error
+
+
+def _check_somebody_listens(address: str) -> None:
+    """Refuse an address where nobody is: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(
+            f"--on ray: no connection to the Ray cluster at {address} ({error})"
+        ) from error
 
 
 class _Home:
