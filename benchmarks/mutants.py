@@ -19,13 +19,14 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -181,29 +182,29 @@ class Trial:
         self.folder, self.directory = folder, directory
         copied = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PACKAGE, directory / "tpr_rnn", ignore=copied)
-        passed, seconds = self._run("", limit=3600)
+        self.tests = sorted((ROOT / "tests" / folder).rglob("test_*.py"))
+        passed, seconds = self._run(self.tests, limit=3600)
         if not passed:
             raise SystemExit(f"the tests of {folder} fail without any mutant")
         self.limit = math.ceil(PATIENCE * seconds) + 10
 
     def kills(self, mutant: Mutant) -> bool:
+        """Whether the tests notice it; those that know of its file are asked first."""
         path = self.directory / "tpr_rnn" / mutant.file
         text = path.read_text("utf-8")
+        first = [test for test in self.tests if knows_of(test, mutant.file)]
+        others = [test for test in self.tests if test not in first]
         try:
             path.write_text(mutant.apply(text), "utf-8")
-            passed, _ = self._run(path.stem, self.limit)
-            return not passed
+            return any(not self._run(tests, self.limit)[0] for tests in (first, others) if tests)
         finally:
             path.write_text(text, "utf-8")
 
-    def _run(self, stem: str, limit: int) -> tuple[bool, float]:
-        """Whether the tests pass, and how many seconds of a processor they took.
+    def _run(self, tests: Sequence[Path], limit: int) -> tuple[bool, float]:
+        """Whether tests pass, and how many seconds of a processor they took.
 
-        Those that are named after the file come first: they will know. The child has all libraries
-        already, and no part of the package.
+        The child has all libraries already, and no part of the package.
         """
-        tests = sorted((ROOT / "tests" / self.folder).rglob("test_*.py"))
-        tests.sort(key=lambda test: stem not in test.stem)
         child = os.fork()
         if child == 0:
             quiet = os.open(os.devnull, os.O_WRONLY)
@@ -214,9 +215,19 @@ class Trial:
             sys.path.insert(0, str(self.directory))
             sys.dont_write_bytecode = True
             os.environ |= {"PYTHONPATH": str(self.directory), "PYTHONDONTWRITEBYTECODE": "1"}
-            os._exit(pytest.main([*OPTIONS, *map(str, tests)]))
+            ended = pytest.main([*OPTIONS, *map(str, tests)])
+            os._exit(ended not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
         _, status, used = os.wait4(child, 0)
         return status == 0, used.ru_utime + used.ru_stime
+
+
+def knows_of(test: Path, file: str) -> bool:
+    """Whether a file of tests is named after a file of the package, or imports it."""
+    module = Path(file).with_suffix("")
+    if module.stem == "__init__":
+        module = module.parent
+    imported = re.search(rf"\b{'.'.join(('tpr_rnn', *module.parts))}\b", test.read_text("utf-8"))
+    return module.stem in test.stem or imported is not None
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from benchmarks.mutants import known_equivalents, mutants_of
+from benchmarks.mutants import known_equivalents, knows_of, mutants_of
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,11 @@ def test_every_equivalent_mutant_is_still_there() -> None:
         text = (PACKAGE / file).read_text("utf-8")
         there = {(mutant.source, mutant.change) for mutant in mutants_of(file, text)}
         assert (source, change) in there, f"{file}: {change}"
+
+
+def test_the_tests_that_know_of_a_file_are_named_after_it_or_import_it(tmp_path) -> None:
+    test = tmp_path / "test_forms.py"
+    test.write_text("from tpr_rnn.memory.plain import solve\nfrom tpr_rnn.memory.native import x\n")
+    files = ("forms", "plain", "native/__init__", "native/build", "keys", "plain_text")
+    known = [file for file in files if knows_of(test, f"memory/{file}.py")]
+    assert known == ["forms", "plain", "native/__init__"]
