@@ -247,7 +247,7 @@ def all_tasks() -> Iterator[str]:
     yield f"with a task at {ours[0].settings.recipe['accept_below']:g} % or more on validation"
     yield "Seed 0 needed three attempts"
     # Swapped names on validation stories: the probe has task 11, and the mean of the other eleven.
-    page = (RESULTS / "probes" / "pronouns-all-tasks.md").read_text("utf-8")
+    page = (RESULTS / "probes" / "pronouns.md").read_text("utf-8")
     cells = re.findall(r"^\| seed \d .*\| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
     swapped = [(float(task_11) + 11 * float(others)) / 12 for task_11, others in cells]
     assert min(swapped) == swapped[1]
