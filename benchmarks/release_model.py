@@ -14,9 +14,11 @@ import textwrap
 from pathlib import Path
 
 from tpr_rnn import pretrained
+from tpr_rnn.data.babi.swapped_names import SWAPPED
 from tpr_rnn.data.simulator import TASK_TITLES
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.record import RunRecord
+from tpr_rnn.evaluation.wide import WIDE
 from tpr_rnn.report.numbers import FAILED_ABOVE
 from tpr_rnn.times import duration
 from tpr_rnn.training.run_directory import RunDirectory
@@ -70,9 +72,9 @@ def release(run: Path, place: Path) -> None:
 
 def card(record: RunRecord) -> str:
     """The model card, from the record of the run."""
-    valid, test, swapped = record.valid.per_task, record.test, record.swapped_names
-    wide, calibration = record.wide, record.calibration
-    if test is None or swapped is None:
+    valid, test, calibration = record.valid.per_task, record.test, record.calibration
+    swapped, wide = record.probes.get(SWAPPED), record.probes.get(WIDE)
+    if test is None or swapped is None or swapped.plain_error is None:
         raise UserError("the test questions of the run are not scored; the card needs them")
     if wide is None or calibration is None:
         raise UserError("the wide questions are not scored (evaluate --wide); the card needs them")
@@ -99,7 +101,7 @@ def card(record: RunRecord) -> str:
     official = (
         f"* **Official tasks**: {test.error:.2f} % wrong on the official test files (mean over "
         f"tasks), {on_valid:.2f} % on validation. {trust} With names that are new to a task "
-        f"(swapped names, twelve tasks) {swapped.swapped_error:.2f} % instead of "
+        f"(swapped names, twelve tasks) {swapped.error:.2f} % instead of "
         f"{swapped.plain_error:.2f} %."
     )
     settings = record.settings
@@ -113,14 +115,14 @@ def card(record: RunRecord) -> str:
         steps=record.steps,
         time=duration(record.cpu_seconds),
         wide=wide.error,
-        found=wide.unknown_found,
-        wrongly=wide.unknown_wrongly,
+        found=wide.measures["unknown_found"],
+        wrongly=wide.measures["unknown_wrongly"],
         calibration=calibration.error,
-        wide_calibration=wide.calibration_error,
+        wide_calibration=wide.measures["calibration_error"],
         sentences=settings.recipe["max_sentences"],
         words=settings.model["max_words"],
         rows="\n".join(rows),
-        kinds="\n".join(f"| {kind} | {each.error:.1f} |" for kind, each in wide.per_kind.items()),
+        kinds="\n".join(f"| {kind} | {each.error:.1f} |" for kind, each in wide.per_part.items()),
     )
 
 

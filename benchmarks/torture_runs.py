@@ -118,7 +118,7 @@ def _record(there: RunDirectory) -> object:
     same = {"seconds": 0.0, "cpu_seconds": 0.0, "experiment": "", "variant": ""}
     same |= {"commit": None, "dirty": None}
     # They follow from the weights, say when they were scored, and a sweep scores them at its end.
-    same |= {"test": None, "swapped_names": None, "new_names": None}
+    same |= {"test": None, "probes": {}, "new_names": None}
     return structs.replace(record, **same)
 
 

@@ -195,6 +195,10 @@ def test_test_questions_are_not_scored_where_that_cannot_be_recorded(trained, da
     assert told.returncode == 2
     assert "result.json: not the record of a run" in told.stderr
     assert told.stdout == ""
+    # What needs no record works in a directory whose record is of another version.
+    told = run("evaluate", str(copy), "--data", str(data), "--json")
+    assert told.returncode == 0
+    assert "error" in json.loads(told.stdout)
 
 
 def test_test_questions_of_an_unfinished_run_are_not_scored(trained, tmp_path, capsys) -> None:

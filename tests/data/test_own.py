@@ -68,7 +68,8 @@ def test_a_run_remembers_where_its_stories_are(data, tmp_path, capsys, monkeypat
     assert command("ask", str(run), "--story", str(story), "--question", "Where is Zoe?") == 0
 
     assert command("evaluate", str(run), "--swap-names") == 2
-    assert "no data set that has names to swap" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "there is no probe swapped-names of such stories (own), only wide" in told
     shutil.move(data, tmp_path / "moved")
     assert command("evaluate", str(run)) == 2
     assert "give --data with the directory where its stories are now" in capsys.readouterr().err

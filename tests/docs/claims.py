@@ -290,7 +290,7 @@ def recipe_ablation() -> Iterator[str]:
     yield f"within {runs('recipe-ablation', 'all')[0].settings.recipe['epochs']} epochs"
     ranges = []
     for variant in ("no-dropout", "all"):
-        swapped = [each.swapped_names.swapped_error for each in runs("recipe-ablation", variant)]
+        swapped = [each.probes["swapped-names"].error for each in runs("recipe-ablation", variant)]
         ranges.append(f"{min(swapped):.0f} to {max(swapped):.0f} %")
     yield f"these runs are at {ranges[0]} without it and at {ranges[1]} with it"
 
@@ -313,10 +313,10 @@ def names() -> Iterator[str]:
         f"({accuracies['systematic']}, 5 seeds; the LSTM {gaps['lstm']} points, "
         f"{accuracies['lstm']})"
     )
-    plain = [record.swapped_names.swapped_error for record in runs("all-tasks", "all")]
+    plain = [record.probes["swapped-names"].error for record in runs("all-tasks", "all")]
     yield f"err in {min(plain):.1f} to {max(plain):.0f} % ({mean(plain):.1f} on average)"
     random_names = sorted(runs("random-names", "random-names"), key=lambda record: record.seed)
-    swapped = [record.swapped_names.swapped_error for record in random_names]
+    swapped = [record.probes["swapped-names"].error for record in random_names]
     yield f"models err in {listed(swapped, 1)} %, {pm(swapped, 1)} on average"
     accepted = {record.settings.recipe["accept_below"] for record in random_names}
     assert accepted == {5}

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 USED = """
-import json, sys
+import json, subprocess, sys
 from pathlib import Path
 from tpr_rnn import Reader, UserError, load_corpus, train
 from tpr_rnn.training.final_test import score_test
@@ -24,6 +24,11 @@ short = {"epochs": "2", "ramp_epochs": "1", "decay_epochs": "1", "attempts": "1"
 record = train("all", data=data, out=out / "all", preset="single", settings=short)
 tested = score_test(out / "all", "a test")
 answers = Reader.load(out / "all").answer(["Ann bought bread."], "Who bought the bread?")
+asked = {}
+for name in ("swapped-buyers", "swapped-names"):
+    command = ["evaluate", str(out / "all"), "--probe", name, "--split", "test", "--json"]
+    told = subprocess.run([sys.executable, "-m", "tpr_rnn", *command], capture_output=True)
+    asked[name] = [told.returncode, told.stdout.decode(), told.stderr.decode()]
 corpus = load_corpus(data, "shopping", ["valid"])
 problems = []
 for line in (
@@ -41,7 +46,8 @@ for line in (
 print(json.dumps({
     "valid": list(record.valid.per_task),
     "test": list(tested.test.per_task),
-    "swapped": list(tested.swapped_names.per_task),
+    "swapped": list(tested.probes["swapped-buyers"].per_part),
+    "asked": asked,
     "answers": len(answers),
     "read": Reader.load(out / "all").max_sentences,
     "caps": [corpus.max_sentences(None), corpus.max_sentences(7)],
@@ -99,6 +105,12 @@ def test_a_data_set_is_a_file_and_a_line_in_the_registry(package, data, tmp_path
     found = json.loads(done.stdout)
     assert found["valid"] == found["test"] == ["shopping", "lending"]
     assert found["swapped"] == ["shopping"]
+    status, told, _ = found["asked"]["swapped-buyers"]
+    assert (status, list(json.loads(told)["probes"])) == (0, ["swapped-buyers"])
+    status, _, problem = found["asked"]["swapped-names"]
+    assert status == 2
+    assert "no probe swapped-names of such stories (" in problem
+    assert "only swapped-buyers, wide" in problem
     assert found["answers"] == 5
     assert found["read"] == 40
     assert found["caps"] == [{"shopping": 20}, {"shopping": 7}]

@@ -10,7 +10,7 @@ from torch.nn.functional import one_hot
 
 from data.small import PAIRS, few_pairs, write_tasks
 from tpr_rnn.cli import main
-from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES, SWAPS
+from tpr_rnn.data.babi.swapped_names import SWAPPED, SWAPPED_NAMES, SWAPS
 from tpr_rnn.data.babi.systematic import PLANS, TASKS
 from tpr_rnn.data.dataset import Combination
 from tpr_rnn.data.encoding import build_vocabulary
@@ -88,12 +88,12 @@ def test_swapped_names_count_every_question_alike_and_only_tasks_of_the_test() -
     }
     known = [*stories_of["1"], *stories_of["4"], about("Bill")]
     known += [with_names(about("John"), {"John": "Bill", "Daniel": "Fred"})]
-    assert to_builtins(evaluator(known, "fred").swapped_names(stories_of, SWAPPED_NAMES)) == {
+    assert to_builtins(evaluator(known, "fred").probe(stories_of, SWAPPED_NAMES)) == {
+        "error": 25.0,
         "plain_error": 25.0,
-        "swapped_error": 25.0,
-        "per_task": {
-            "1": {"plain_error": 0.0, "swapped_error": 33.3333},
-            "14": {"plain_error": 100.0, "swapped_error": 0.0},
+        "per_part": {
+            "1": {"error": 33.3333, "plain_error": 0.0},
+            "14": {"error": 0.0, "plain_error": 100.0},
         },
     }
 
@@ -148,20 +148,20 @@ def test_a_run_with_new_names_has_the_matrix_in_its_record(name, tmp_path, capsy
 def test_a_run_of_all_tasks_takes_the_swapped_names_test(tmp_path, capsys) -> None:
     data = write_tasks(tmp_path / "data", SWAPS, stories=5)
     small = {"hidden_size": "8", "entity_size": "8", "learning_rate": "0.01"}
-    swapped = train("all", data, tmp_path / "all", **small).swapped_names
-    assert list(swapped.per_task) == [str(task) for task in SWAPS]
-    assert swapped.plain_error != swapped.swapped_error
+    swapped = train("all", data, tmp_path / "all", **small).probes[SWAPPED]
+    assert list(swapped.per_part) == [str(task) for task in SWAPS]
+    assert swapped.plain_error != swapped.error
     options = ["--data", str(data), "--split", "test", "--swap-names", "--json"]
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "all"), *options])
     assert done.value.code == 0
     told = capsys.readouterr()
-    errors = json.loads(told.out)["swapped_names"]
+    errors = json.loads(told.out)["probes"][SWAPPED]
     assert errors | {"when": swapped.when, "command": "a test"} == to_builtins(swapped)
-    assert "swapped" in told.err
+    assert "swapped-names" in told.err
 
     alone = train("1", data, tmp_path / "one", attempts="1", start_decay_below="none")
-    assert alone.swapped_names is None
+    assert alone.probes == {}
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "one"), "--data", str(data), "--swap-names"])
     assert done.value.code == 2

@@ -23,12 +23,20 @@ RECORD = make_record(
     {"1": 0.5, "2": 1.5},
     name="all",
     curve=[CurvePoint(1, 2.0, 3.0)],
-    swapped_names={
-        "plain_error": 1.0,
-        "swapped_error": 2.0,
-        "per_task": {"1": {"plain_error": 1.0, "swapped_error": 2.0}},
-    }
-    | SCORED,
+    probes={
+        "swapped-names": {
+            "error": 2.0,
+            "plain_error": 1.0,
+            "per_part": {"1": {"error": 2.0, "plain_error": 1.0}},
+        }
+        | SCORED,
+        "of somebody else": {
+            "error": 3.0,
+            "per_part": {"a kind": {"error": 3.0, "questions": 7}},
+            "measures": {"something": 4.0},
+        }
+        | SCORED,
+    },
     new_names={
         "per_name": {"Ann": {"1": {"trained": True, "accuracy": 1.0, "asked_accuracy": 2.0}}}
     }
@@ -71,6 +79,14 @@ def test_without_a_test_the_field_is_null() -> None:
         ),
         ({"test": CONTENT["test"] | {"when": None}}, r"`\$\.test\.when`"),
         ({"new_names": {"per_name": {"Ann": {}}} | SCORED}, "a name without tasks"),
+        (
+            {"probes": {"x": {"error": 0.0, "per_part": {}} | SCORED}},
+            r"per_part is empty.*\$\.probes",
+        ),
+        (
+            {"probes": {"x": {"error": 0.0, "per_part": {"1": {"error": -1}}} | SCORED}},
+            r">= 0\.0 - at `\$\.probes",
+        ),
         ({"settings": {"model": {"a": {}}, "recipe": {}}}, r"`\$\.settings\.model\[...\]`"),
         ({"seed": 2}, "its checksum is not that of its content"),
         ({"checksum": None}, "its checksum is not that of its content"),

@@ -53,9 +53,9 @@ def test_a_model_is_asked_in_its_own_words() -> None:
     ]
     vocabulary = build_vocabulary(told)
     errors = wide_errors(Reader(says("yes", vocabulary, longest_sentence(told)), vocabulary))
-    assert "all words new" not in errors.per_kind
-    assert errors.per_kind["unknown: not in the story"].error == 100
-    assert errors.unknown_found == errors.unknown_wrongly == 0
+    assert "all words new" not in errors.per_part
+    assert errors.per_part["unknown: not in the story"].error == 100
+    assert errors.measures["unknown_found"] == errors.measures["unknown_wrongly"] == 0
 
 
 @pytest.mark.usefixtures("small")
@@ -71,9 +71,9 @@ def test_errors_are_counted_by_kind() -> None:
     vocabulary = build_vocabulary([*told, Story((), ())])
     reader = Reader(says(UNKNOWN, vocabulary, longest_sentence(told)), vocabulary, 300)
     errors = wide_errors(reader)
-    assert errors.per_kind["unknown: not told"].error == 0
-    assert errors.per_kind["sizes"].error == 100
-    assert errors.unknown_found == errors.unknown_wrongly == 100
+    assert errors.per_part["unknown: not told"].error == 0
+    assert errors.per_part["sizes"].error == 100
+    assert errors.measures["unknown_found"] == errors.measures["unknown_wrongly"] == 100
 
 
 def says(word: str, vocabulary: Vocabulary, words: int) -> TPRRNN:

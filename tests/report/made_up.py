@@ -62,7 +62,6 @@ def make_record(
         },
         "test": {"error": mean, "per_task": {t: {"error": e} for t, e in errors.items()}} | SCORED,
         "new_names": None,
-        "swapped_names": None,
         "data": "en-valid-10k",
         "data_sha256": f"stories of task {task}",
         "questions": {"train": 9, "valid": 9, "test": 9},

@@ -17,7 +17,7 @@ from report.made_up import (
     write_single,
     write_systematic,
 )
-from tpr_rnn.data.babi.swapped_names import SWAPS
+from tpr_rnn.data.babi.swapped_names import SWAPPED, SWAPS
 from tpr_rnn.evaluation.record import read_record
 from tpr_rnn.report.write import write_report
 
@@ -220,13 +220,11 @@ def test_swapped_names_stand_beside_the_published_errors(runs, out) -> None:
     for seed in range(2):
         swapped = SCORED | {
             "plain_error": 1.0,
-            "swapped_error": 4.0 + seed,
-            "per_task": {
-                task: {"plain_error": 1.0, "swapped_error": float(task)} for task in SWAPS
-            },
+            "error": 4.0 + seed,
+            "per_part": {task: {"plain_error": 1.0, "error": float(task)} for task in SWAPS},
         }
         place = runs / "all" / f"seed-{seed}"
-        write_run(place, "all", seed, errors, name="all", swapped_names=swapped)
+        write_run(place, "all", seed, errors, name="all", probes={SWAPPED: swapped})
     write_report([runs], out)
     rows = rows_of(out / "all-tasks-swapped.csv")
     ours = rows["TPR-RNN (`all`)"]

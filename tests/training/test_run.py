@@ -101,7 +101,7 @@ def test_the_record_has_what_the_contract_asks(undisturbed) -> None:
     assert record.architecture == "tpr-rnn"
     assert record.settings.model["operations"] == ["write", "move", "backlink"]
     assert record.valid.per_task["1"].error == record.valid.error
-    assert (record.test, record.new_names, record.swapped_names) == (None, None, None)
+    assert (record.test, record.new_names, record.probes) == (None, None, {})
     assert record.steps == 6 * 12
     assert record.substituted == {}
     assert record.questions == {"train": 180, "valid": 40, "test": 30}

@@ -17,7 +17,7 @@ from tpr_rnn.cli.options import (
 from tpr_rnn.errors import UserError
 
 if TYPE_CHECKING:
-    from tpr_rnn.evaluation.record import RunRecord, WideErrors
+    from tpr_rnn.data.dataset import Corpus, Probe
     from tpr_rnn.training.run_config import RunConfig
     from tpr_rnn.training.run_directory import RunDirectory
 
@@ -36,18 +36,28 @@ def evaluate(
             "made: the run's result.json keeps when they were scored first."
         ),
     ] = "valid",
+    probe: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="Also score a probe of the data set, such as swapped-names, or wide; can be "
+            "repeated.",
+        ),
+    ] = (),
     swap_names: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Also score with swapped names, each new to its task; for a model of all tasks.",
+            help="The same as --probe swapped-names: names that are new to their tasks; for a "
+            "model of all tasks.",
         ),
     ] = False,
     wide: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Also score on the suite of wide questions, kind by kind (docs/wide.md).",
+            help="The same as --probe wide: the suite of wide questions, kind by kind "
+            "(docs/wide.md).",
         ),
     ] = False,
     json: JsonOption = False,
@@ -59,14 +69,15 @@ def evaluate(
     from tpr_rnn.cli.result_tables import (
         error_table,
         new_names_table,
-        swapped_names_table,
-        wide_table,
+        probe_table,
         without,
     )
+    from tpr_rnn.data.babi.swapped_names import SWAPPED
     from tpr_rnn.data.dataset import ALL, GENERATED
     from tpr_rnn.evaluation.probes import Evaluator
     from tpr_rnn.evaluation.scoring import percent, task_errors
-    from tpr_rnn.evaluation.wide import wide_errors
+    from tpr_rnn.evaluation.wide import WIDE, wide_errors
+    from tpr_rnn.training.final_test import with_probes
     from tpr_rnn.training.run_config import RunConfig, corpus_for
     from tpr_rnn.training.run_directory import RunDirectory
 
@@ -81,20 +92,15 @@ def evaluate(
             f"{run}: the run is not finished, and test questions are for the end; --split valid "
             "scores it on others"
         )
-    if there.finished:
+    flags = {SWAPPED: swap_names, WIDE: wide}
+    asked = dict.fromkeys([*probe, *(name for name, given in flags.items() if given)])
+    recorded = own and there.finished and (split == "test" or WIDE in asked)
+    if recorded:
         there.record()  # a damaged one is refused before any question is scored
     directory = data_of_run(data, run, console)
     corpus, others = corpus_for(run, directory, [split])
-    probe = corpus.data_set.swapped_names if swap_names else None
-    if swap_names and probe is None:
-        raise UserError(f"--swap-names: {directory} is no data set that has names to swap")
-    missing_files = [] if probe is None else probe.missing(corpus.stories)
-    if missing_files:
-        who = run if config.task != ALL else directory or GENERATED
-        raise UserError(
-            f"--swap-names needs a model and {split} stories of all tasks; {who} has no task "
-            f"{', '.join(missing_files)}"
-        )
+    who = run if config.task != ALL else directory or GENERATED
+    probes = {name: _probe(name, corpus, split, who) for name in asked if name != WIDE}
     evaluator = Evaluator(reader, corpus.max_sentences(config.settings.recipe.max_sentences))
     try:
         scores = evaluator.scores(corpus.split(split))
@@ -103,8 +109,9 @@ def evaluate(
     questions = sum(scores.asked.values())
     per_task = task_errors(scores)
     new_names = evaluator.new_names(corpus.combinations) if corpus.combinations else None
-    swapped = evaluator.swapped_names(corpus.split(split), probe) if probe else None
-    suite = wide_errors(reader) if wide else None
+    scored = {name: evaluator.probe(corpus.split(split), each) for name, each in probes.items()}
+    if WIDE in asked:
+        scored[WIDE] = wide_errors(reader)
 
     console.print(f"{run} on {questions} {split} questions from {directory or corpus.name}")
     if directory is None and config.data is not None:
@@ -116,17 +123,11 @@ def evaluate(
     console.print(error_table(split, scores.error, per_task))
     if new_names is not None:
         console.print(new_names_table(new_names))
-    if swapped is not None:
-        console.print(swapped_names_table(swapped))
-    if suite is not None:
-        console.print(wide_table(suite))
-        console.print(
-            f"{suite.unknown_found:.2f} % of the questions that nothing told answers get unknown, "
-            f"and {suite.unknown_wrongly:.2f} % of all others. How sure the model is differs by "
-            f"{suite.calibration_error:.2f} points from how often it is right."
-        )
-        if own and there.finished:
-            there.write_record(_with_wide(there.record(), suite))
+    for name, score in scored.items():
+        console.print(probe_table(name, score))
+    if recorded and WIDE in scored:  # no test questions: they may be scored again
+        suite = {WIDE: scored[WIDE]}
+        there.write_record(with_probes(there.record(), suite, "tpr-rnn evaluate --wide"))
     if own and split == "test":
         console.print(_record_test(there, config, directory))
     if json:
@@ -143,23 +144,27 @@ def evaluate(
         }
         if new_names is not None:
             document["new_names"] = to_builtins(new_names)
-        if swapped is not None:
-            document["swapped_names"] = to_builtins(swapped)
-        if suite is not None:
-            document["wide"] = to_builtins(suite)
+        if scored:
+            document["probes"] = to_builtins(scored)
         print_json(document)
     return 0
 
 
-def _with_wide(record: "RunRecord", suite: "WideErrors") -> "RunRecord":
-    """The record with how wide questions fared; these are no test questions, and may be redone."""
-    from msgspec import structs
+def _probe(name: str, corpus: "Corpus", split: str, who: Path | str) -> "Probe":
+    """A probe of a data set; an error if it has none of that name, or stories are missing."""
+    from tpr_rnn.evaluation.wide import WIDE
 
-    from tpr_rnn.evaluation.provenance import now
-    from tpr_rnn.evaluation.record import WideSuite
-
-    measured = WideSuite(**structs.asdict(suite), when=now(), command="tpr-rnn evaluate --wide")
-    return structs.replace(record, wide=measured)
+    probe = corpus.data_set.probes.get(name)
+    if probe is None:
+        known = ", ".join([*corpus.data_set.probes, WIDE])
+        raise UserError(f"there is no probe {name} of such stories ({corpus.name}), only {known}")
+    missing = probe.missing(corpus.split(split))
+    if missing:
+        raise UserError(
+            f"the probe {name} needs a model and {split} stories of all its tasks; {who} has no "
+            f"task {', '.join(missing)}"
+        )
+    return probe
 
 
 def _record_test(there: "RunDirectory", config: "RunConfig", directory: Path | None) -> str:

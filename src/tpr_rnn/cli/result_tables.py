@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rich.table import Table
 
-from tpr_rnn.evaluation.record import NewName, SwappedErrors, TaskError, WideErrors
+from tpr_rnn.evaluation.record import NewName, ProbePart, ProbeScore, TaskError
 
 
 def without(missing_files: Mapping[str, str]) -> list[str]:
@@ -45,25 +45,18 @@ def new_names_table(per_name: Mapping[str, Mapping[str, NewName]]) -> Table:
     return table
 
 
-def swapped_names_table(swapped: SwappedErrors) -> Table:
-    """Errors by task with the names as they are and swapped; the last line counts all questions."""
-    table = Table("task", title="error in %")
-    for heading in ("names as they are", "swapped"):
+def probe_table(name: str, score: ProbeScore) -> Table:
+    """Errors by part; below it the error of all, and what else was measured."""
+    rows: dict[str, ProbePart | ProbeScore] = {**score.per_part, "all": score}
+    plain = score.plain_error is not None
+    table = Table(name, title="error in %")
+    for heading in ("as they are", "changed") if plain else ("error",):
         table.add_column(heading, justify="right")
-    for task, each in swapped.per_task.items():
-        table.add_row(task, f"{each.plain_error:.2f}", f"{each.swapped_error:.2f}")
-    table.add_section()
-    table.add_row("all", f"{swapped.plain_error:.2f}", f"{swapped.swapped_error:.2f}")
-    return table
-
-
-def wide_table(wide: WideErrors) -> Table:
-    """Errors on wide questions by kind; the last line is the mean over kinds."""
-    table = Table("wide questions", title="error in %")
-    for heading in ("error", "questions"):
-        table.add_column(heading, justify="right")
-    for kind, each in wide.per_kind.items():
-        table.add_row(kind, f"{each.error:.2f}", str(each.questions))
-    table.add_section()
-    table.add_row("mean", f"{wide.error:.2f}", "")
+    for part, each in rows.items():
+        if each is score:
+            table.add_section()
+        cells = [each.plain_error, each.error] if plain else [each.error]
+        table.add_row(part, *("" if error is None else f"{error:.2f}" for error in cells))
+    for measure, value in score.measures.items():
+        table.add_row(measure.replace("_", " "), f"{value:.2f}")
     return table

@@ -92,8 +92,8 @@ class DataSet:
     """The tasks that belong to it, in their order; a directory may have fewer, or others too."""
     other_tasks: Task = field(default_factory=Task)
     """What holds for those others."""
-    swapped_names: Probe | None = None
-    """The probe in which known names take the place of others."""
+    probes: Mapping[str, Probe] = field(default_factory=dict)
+    """Its probes by name, such as one in which known names take the place of others."""
     mixtures: Mapping[str, "Mixture"] = field(default_factory=dict)
     """By the name that a run has as its task."""
     substitutes: Substitutes | None = None

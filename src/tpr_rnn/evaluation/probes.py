@@ -1,4 +1,4 @@
-"""Scores that ask for more than the test set does: new names, swapped names."""
+"""Scores that ask for more than the test set does: new names, and questions with a change."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from tpr_rnn.data.dataset import Combination, Probe
 from tpr_rnn.data.encoding import encode
 from tpr_rnn.data.story import Story
 from tpr_rnn.data.vocabulary import tokenize
-from tpr_rnn.evaluation.record import NewName, SwappedErrors, SwappedTask
+from tpr_rnn.evaluation.record import NewName, ProbePart, ProbeScore
 from tpr_rnn.evaluation.scoring import Scores, percent, score
 from tpr_rnn.models.reader import Reader
 
@@ -49,21 +49,18 @@ class Evaluator:
             )
         return found
 
-    def swapped_names(
-        self, stories_of: Mapping[str, Sequence[Story]], probe: Probe
-    ) -> SwappedErrors:
-        """Errors with the names as they are and swapped."""
+    def probe(self, stories_of: Mapping[str, Sequence[Story]], probe: Probe) -> ProbeScore:
+        """Errors with the stories as they are and changed; all questions count alike."""
         plain = self.scores(
             {task: told for task, told in stories_of.items() if task in probe.tasks}
         )
-        swapped = self.scores(probe.changed(stories_of))
-        return SwappedErrors(
+        changed = self.scores(probe.changed(stories_of))
+        return ProbeScore(
+            error=percent(changed.pooled_error),
             plain_error=percent(plain.pooled_error),
-            swapped_error=percent(swapped.pooled_error),
-            per_task={
-                task: SwappedTask(
-                    plain_error=percent(plain.errors[task]),
-                    swapped_error=percent(swapped.errors[task]),
+            per_part={
+                task: ProbePart(
+                    error=percent(changed.errors[task]), plain_error=percent(plain.errors[task])
                 )
                 for task in plain.errors
             },

@@ -80,7 +80,7 @@ class NewName(_Part, frozen=True, kw_only=True):
 
 
 class NewNames(_Part, frozen=True, kw_only=True):
-    """The probe with new names (data/babi/systematic.py)."""
+    """How new names fared (data/babi/systematic.py)."""
 
     per_name: dict[str, dict[str, NewName]]
     """By name and task."""
@@ -95,28 +95,37 @@ class NewNames(_Part, frozen=True, kw_only=True):
             raise ValueError("per_name has no names, or a name without tasks")
 
 
-class SwappedTask(_Part, frozen=True, kw_only=True):
-    """Errors of a task with its names as they are and swapped."""
+class ProbePart(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """How a part of a probe fared: a task, or a kind of question."""
 
-    plain_error: Percent
-    """With the names of the files."""
-    swapped_error: Percent
-    """With names that are new to the task."""
-
-
-class SwappedErrors(_Part, frozen=True, kw_only=True):
-    """Errors with the names as they are and swapped; all questions count alike."""
-
-    plain_error: Percent
-    """With the names of the files."""
-    swapped_error: Percent
-    """With names that are new to each task."""
-    per_task: dict[str, SwappedTask]
-    """By the name of the task."""
+    error: Percent
+    """Share of its questions that got a wrong answer."""
+    plain_error: Percent | None = None
+    """The same of these questions as they were; None where a probe has its own."""
+    questions: Count | None = None
+    """How many were asked; None where the data say it."""
 
 
-class SwappedNames(SwappedErrors, frozen=True, kw_only=True):
-    """The probe with swapped names (data/babi/swapped_names.py), on test stories."""
+class ProbeScore(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """How a probe fared: questions that no part of the data asks."""
+
+    error: Percent
+    """Of all its questions (one that changes those of the data), or the mean over parts."""
+    plain_error: Percent | None = None
+    """The same of these questions as they were; None where a probe has its own."""
+    per_part: dict[str, ProbePart]
+    """By the name of the task, or of the kind of question."""
+    measures: dict[str, Percent] = {}
+    """What else it measures, by name."""
+
+    def __post_init__(self) -> None:
+        """Refuse a probe of nothing."""
+        if not self.per_part:
+            raise ValueError("per_part is empty")
+
+
+class RecordedProbe(ProbeScore, frozen=True, kw_only=True, omit_defaults=True):
+    """The same, as it was measured for a record."""
 
     when: str
     """When it was measured (UTC, ISO 8601)."""
@@ -133,39 +142,6 @@ class Calibration(_Part, frozen=True, kw_only=True):
     """The expected calibration error on these questions at a temperature of 1."""
     error: Percent
     """The same at this temperature."""
-
-
-class WideKind(_Part, frozen=True, kw_only=True):
-    """How a kind of wide questions fared."""
-
-    error: Percent
-    """Share of the questions that got a wrong answer."""
-    questions: Count
-    """How many were asked."""
-
-
-class WideErrors(_Part, frozen=True, kw_only=True):
-    """The suite of wide questions (data/simulator/wide/suite.py)."""
-
-    error: Percent
-    """The mean over kinds."""
-    per_kind: dict[str, WideKind]
-    """By the name of the kind."""
-    unknown_found: Percent
-    """Of the questions that nothing told answers, those that get `unknown`."""
-    calibration_error: Percent
-    """The expected calibration error over all of them."""
-    unknown_wrongly: Percent
-    """Of all others, those that get `unknown` too."""
-
-
-class WideSuite(WideErrors, frozen=True, kw_only=True):
-    """The same, as it was measured for a record."""
-
-    when: str
-    """When it was measured (UTC, ISO 8601)."""
-    command: str
-    """What asked for it."""
 
 
 class Settings(_Part, frozen=True, kw_only=True):
@@ -222,9 +198,7 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     test: FinalErrors | None
     """Errors on the test questions; None: nobody has asked for them."""
     new_names: NewNames | None
-    """The probe with new names; None: not asked for."""
-    swapped_names: SwappedNames | None
-    """The probe with swapped names; None: not asked for."""
+    """A mixture with new names; None: not asked for."""
     data: str
     """The directory's name, or `generated`."""
     data_sha256: str
@@ -255,8 +229,8 @@ class RunRecord(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """That trained it together, in the end; the seconds are those of the first."""
     calibration: Calibration | None = None
     """None: a run that is older than it."""
-    wide: WideSuite | None = None
-    """None: not asked for."""
+    probes: dict[str, RecordedProbe] = {}
+    """Those that were asked for, by name."""
     curve: list[CurvePoint] = msgspec.field(default_factory=list)
     """Kept where a figure shows it; a run directory has it in `metrics.jsonl`."""
 

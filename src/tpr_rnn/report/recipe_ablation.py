@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tpr_rnn.data.babi.swapped_names import SWAPPED
 from tpr_rnn.experiments.recipe_ablation import VARIANTS
 from tpr_rnn.report.numbers import CONVENTION, mean_of_all, spread
 from tpr_rnn.report.records import Group, Record
@@ -92,5 +93,5 @@ def _probe_table(groups: Sequence[Group], note: str) -> Table:
 
 
 def _each(group: Group) -> str:
-    tests = [record.run.swapped_names for record in group.records]
-    return ", ".join("missing" if test is None else f"{test.swapped_error:.1f}" for test in tests)
+    tests = [record.run.probes.get(SWAPPED) for record in group.records]
+    return ", ".join("missing" if test is None else f"{test.error:.1f}" for test in tests)

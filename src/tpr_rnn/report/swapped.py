@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tpr_rnn.data.babi.swapped_names import SWAPPED as PROBE
 from tpr_rnn.report.numbers import spread
 from tpr_rnn.report.published import SWAPPED, SWAPPED_SOURCE
 from tpr_rnn.report.records import Group
@@ -10,17 +11,17 @@ from tpr_rnn.report.table import Cell, Table
 
 def swapped_row(group: Group) -> list[Cell]:
     """The errors of a group with the names as they are, and swapped."""
-    tests = [record.run.swapped_names for record in group.records]
+    tests = [record.run.probes.get(PROBE) for record in group.records]
     return [
         spread(None if test is None else test.plain_error for test in tests),
-        spread(None if test is None else test.swapped_error for test in tests),
+        spread(None if test is None else test.error for test in tests),
     ]
 
 
 def swapped_tables(name: str, groups: Sequence[Group], note: str) -> list[Table]:
     """All questions together, and by task; nothing where no run was put to that test."""
-    tests = [record.run.swapped_names for group in groups for record in group.records]
-    tasks = list(dict.fromkeys(task for test in tests if test for task in test.per_task))
+    tests = [record.run.probes.get(PROBE) for group in groups for record in group.records]
+    tasks = list(dict.fromkeys(task for test in tests if test for task in test.per_part))
     if not tasks:
         return []
     rows: list[Sequence[Cell]] = [
@@ -51,9 +52,9 @@ def swapped_tables(name: str, groups: Sequence[Group], note: str) -> list[Table]
 
 
 def _of_task(group: Group, task: str) -> list[Cell]:
-    tests = [record.run.swapped_names for record in group.records]
-    found = [None if test is None else test.per_task.get(task) for test in tests]
+    tests = [record.run.probes.get(PROBE) for record in group.records]
+    found = [None if test is None else test.per_part.get(task) for test in tests]
     return [
         spread(None if each is None else each.plain_error for each in found),
-        spread(None if each is None else each.swapped_error for each in found),
+        spread(None if each is None else each.error for each in found),
     ]

@@ -1,5 +1,6 @@
 """The test questions are for the end: scored when somebody asks for it, and recorded once."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import structs
@@ -8,7 +9,7 @@ from tpr_rnn.data.corpus import TRAINING, load_corpus
 from tpr_rnn.errors import UserError
 from tpr_rnn.evaluation.probes import Evaluator
 from tpr_rnn.evaluation.provenance import now
-from tpr_rnn.evaluation.record import FinalErrors, NewNames, RunRecord, SwappedNames
+from tpr_rnn.evaluation.record import FinalErrors, NewNames, ProbeScore, RecordedProbe, RunRecord
 from tpr_rnn.evaluation.scoring import percent, task_errors
 from tpr_rnn.models.reader import Reader
 from tpr_rnn.training.run_config import RunConfig, scored_task
@@ -43,16 +44,26 @@ def score_test(directory: Path, command: str) -> RunRecord:
         error=percent(scores.error), per_task=task_errors(scores), when=now(), command=command
     )
     record = structs.replace(record, test=errors)
-    probe = corpus.data_set.swapped_names
     if corpus.combinations:
         per_name = evaluator.new_names(corpus.combinations)
         record = structs.replace(
             record, new_names=NewNames(per_name=per_name, when=now(), command=command)
         )
-    elif probe is not None and not probe.missing(corpus.split("test")):
-        swapped = structs.asdict(evaluator.swapped_names(corpus.split("test"), probe))
-        record = structs.replace(
-            record, swapped_names=SwappedNames(**swapped, when=now(), command=command)
-        )
+    else:
+        scored = {
+            name: evaluator.probe(corpus.split("test"), probe)
+            for name, probe in corpus.data_set.probes.items()
+            if not probe.missing(corpus.split("test"))
+        }
+        record = with_probes(record, scored, command)
     there.write_record(record)
     return record
+
+
+def with_probes(record: RunRecord, scored: Mapping[str, ProbeScore], command: str) -> RunRecord:
+    """The record with how probes fared."""
+    recorded = {
+        name: RecordedProbe(**structs.asdict(score), when=now(), command=command)
+        for name, score in scored.items()
+    }
+    return structs.replace(record, probes=record.probes | recorded)

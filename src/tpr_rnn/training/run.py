@@ -210,7 +210,6 @@ class Run:
             ),
             test=None,
             new_names=None,
-            swapped_names=None,
             data=corpus.name,
             data_sha256=corpus.sha256,
             questions={split: corpus.questions(split) for split in SPLITS},

@@ -5,7 +5,7 @@ from tpr_rnn.data.babi import systematic
 from tpr_rnn.data.babi.directory import file_name, find_files
 from tpr_rnn.data.babi.format import read_stories
 from tpr_rnn.data.babi.substitutes import available, training_stories
-from tpr_rnn.data.babi.swapped_names import SWAPPED_NAMES
+from tpr_rnn.data.babi.swapped_names import SWAPPED, SWAPPED_NAMES
 from tpr_rnn.data.dataset import DataSet, Substitutes, Task
 from tpr_rnn.data.simulator import TASK_TITLES, generate
 
@@ -35,7 +35,7 @@ BABI = DataSet(
         for name, title in TASK_TITLES.items()
     },
     other_tasks=Task(max_sentences=MAX_SENTENCES),
-    swapped_names=SWAPPED_NAMES,
+    probes={SWAPPED: SWAPPED_NAMES},
     mixtures={**systematic.MIXTURES, **wide.MIXTURES},
     substitutes=Substitutes(serve=available, make=training_stories),
     generate=generate,

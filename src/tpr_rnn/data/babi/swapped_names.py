@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from tpr_rnn.data.dataset import Probe
 from tpr_rnn.data.names import with_names
 
+SWAPPED = "swapped-names"
+"""The name of this probe."""
+
 _SWAP = {"Daniel": "Bill", "John": "Fred", "Sandra": "Julie"}
 _BACK = {new: old for old, new in _SWAP.items()}
 
