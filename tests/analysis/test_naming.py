@@ -9,6 +9,7 @@ from tpr_rnn.analysis.naming import (
     Occurrence,
     common_name,
     group_by_direction,
+    group_things,
     name_vectors,
 )
 
@@ -103,3 +104,27 @@ def test_groups_are_directions_in_the_order_of_telling() -> None:
     vectors = torch.stack([angles.cos(), angles.sin()], dim=1) * torch.arange(1, 7).unsqueeze(1)
     assert group_by_direction(vectors) == [0, 1, 0, 2, 1, 0]
     assert group_by_direction(vectors[:0]) == []
+
+
+def things(words: list[str], vectors: list[list[float]], influence: float = 0.1) -> list[int]:
+    occurrences = [occurrence(f"{word} .", {word: influence}) for word in words]
+    return group_things(torch.tensor(vectors), occurrences)
+
+
+PLACE = [[1, 0.5, 0, 0], [1, 0, 0.5, 0], [1, 0.48, 0.02, 0]]  # cosines of 0.8 and of nearly 1
+
+
+def test_things_of_a_kind_that_different_words_name_are_apart() -> None:
+    assert group_by_direction(torch.tensor(PLACE)) == [0, 0, 0]
+    assert things(["park", "school", "park"], PLACE) == [0, 1, 0]
+
+
+def test_two_words_of_one_meaning_are_one_thing() -> None:
+    alike = [[1, 0.1, 0, 0], [1, 0, 0.1, 0], [0, 0, 0, 1]]
+    assert things(["went", "walked", "took"], alike) == [0, 0, 1]
+
+
+def test_one_word_of_one_direction_is_one_thing_and_so_is_what_no_word_turns() -> None:
+    assert things(["park", "park", "park"], PLACE) == [0, 0, 0]
+    assert things(["park", "school", "park"], PLACE, influence=0.02) == [0, 0, 0]
+    assert group_things(torch.zeros(0, 4), []) == []

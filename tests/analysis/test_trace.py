@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from analysis.handmade import ENTITIES, GAIN, handmade_reader
-from tpr_rnn.analysis.naming import MAJORITY, group_by_direction
+from tpr_rnn.analysis.naming import MAJORITY, Occurrence, group_things
+from tpr_rnn.analysis.steps import follow
 from tpr_rnn.analysis.trace import trace
 from tpr_rnn.data.vocabulary import Vocabulary
 from tpr_rnn.errors import UserError
@@ -76,34 +77,37 @@ def test_every_number_is_that_of_the_step_by_step_memory(operations, time, unit)
         check_numbers(reader, story, found)
 
 
-def directions_of(said, found) -> list[tuple[int, torch.Tensor]]:
-    """Each direction that entities are told in: its node, and its middle."""
+def things_of(reader, story, said, found) -> list[tuple[int, torch.Tensor]]:
+    """Each thing among the entities that are told: its node, and its middle."""
     places = [(t, part) for t in range(len(found.sentences)) for part in ("e1", "e2")]
     if not places:
         return []
-    labels = group_by_direction(torch.stack([said[part][t] for t, part in places]))
+    steps = follow(reader, story, None)
+    vectors = torch.stack([said[part][t] for t, part in places])
+    turned = [Occurrence(part, steps.tokens[t], steps.turned[part][t]) for t, part in places]
+    labels = group_things(vectors, turned)
     found_in = {place: node for node, group in enumerate(found.nodes) for place in group.members}
-    directions = []
+    things = []
     for label in dict.fromkeys(labels):
         own = [place for place, other in zip(places, labels, strict=True) if other == label]
         (node,) = {found_in[place] for place in own}
-        directions.append((node, torch.stack([said[part][t] for t, part in own]).mean(0)))
-    return directions
+        things.append((node, torch.stack([said[part][t] for t, part in own]).mean(0)))
+    return things
 
 
 def check_numbers(reader, story, found) -> None:
     model, operations = reader.model, reader.model.operations
     said = said_by(reader, story)
     whole = Associations.of(**{name: part.unsqueeze(0) for name, part in said.items()})
-    directions = directions_of(said, found)
-    centres = [centre for _, centre in directions]
+    things = things_of(reader, story, said, found)
+    centres = [centre for _, centre in things]
 
     def nearest(vector):
         """Node, cosine and strength of a vector, by hand."""
         cosines = [float(torch.cosine_similarity(vector, c, dim=0)) for c in centres]
         best = max(range(len(centres)), key=lambda n: abs(cosines[n]))
         strength = float(vector @ centres[best] / (centres[best] ** 2).sum())
-        return directions[best][0], cosines[best], strength
+        return things[best][0], cosines[best], strength
 
     def assert_like(likeness, vector) -> None:
         if vector.norm() < 1e-12:
@@ -241,8 +245,8 @@ def test_one_thing_is_one_node_in_however_many_directions_it_is_told(reader) -> 
     told = ["Mary went to the kitchen.", "John is."]
     found = trace(reader, told, "Where is John?")
     with torch.no_grad():
-        directions = directions_of(said_by(reader, told), found)
-    assert [node for node, _ in directions] == [0, 1, 2, 2]
+        things = things_of(reader, told, said_by(reader, told), found)
+    assert [node for node, _ in things] == [0, 1, 2, 2]
     assert names(found) == ["mary", "kitchen", "john"]
     assert found.nodes[2].members == ((1, "e1"), (1, "e2"))
     assert found.question.steps[0].retrieved.name == "john"

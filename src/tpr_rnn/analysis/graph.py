@@ -14,6 +14,7 @@ from tpr_rnn.analysis.naming import (
     Occurrence,
     common_name,
     group_by_direction,
+    group_things,
     name_vectors,
 )
 from tpr_rnn.analysis.schema import Association, Change, Group, Likeness, Part
@@ -36,13 +37,14 @@ HELD = 0.5
 
 @dataclass(frozen=True)
 class Grouping:
-    """The entities of a story, or its relations, in groups: of one direction, or of one name."""
+    """The entities of a story, or its relations, in groups: a thing each (`naming.group_things`),
+    and one for all things of a name."""
 
     groups: tuple[Group, ...]
     centres: Float[Tensor, "c d"]
-    """The mean of the vectors of each direction."""
+    """The mean of the vectors of each thing."""
     group_of: Int[Tensor, " c"]
-    """The group that each direction belongs to."""
+    """The group that each thing belongs to."""
     of: dict[tuple[int, str], int]
     """The group of a sentence's part."""
     parts: dict[tuple[int, str], Part]
@@ -103,13 +105,13 @@ def _grouping(
     vectors = torch.stack([said[name] for name in names], dim=1)  # t, part, d
     places = [(t, name) for t in range(len(vectors)) for name in names]
     vectors = vectors.flatten(0, 1)
-    labels = group_by_direction(vectors)
+    found = [occurrences[place] for place in places]
+    labels = group_things(vectors, found)
     label = torch.tensor(labels, dtype=torch.int64)
     count = max(labels, default=-1) + 1
     centres = vectors.new_zeros(count, vectors.shape[1])
     centres.index_add_(0, label, vectors).div_(label.bincount(minlength=count).unsqueeze(1))
     cosines = torch.cosine_similarity(vectors, centres[label], dim=1).tolist()
-    found = [occurrences[place] for place in places]
     own_names = name_vectors(found, labels)
     directions: list[list[Name]] = [[] for _ in range(count)]
     for name, direction in zip(own_names, labels, strict=True):

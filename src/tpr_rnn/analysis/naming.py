@@ -7,6 +7,9 @@ words that the model knows, and the vector's turn, 1 - cosine, is the word's *in
 A model may have a favourite that the average word gives as well, so that no word turns it much.
 Then the other sentences of the story help: vectors of one direction form a *group*, and a word
 counts the less, the fewer sentences of the group and the more other sentences have it.
+
+Vectors of one kind may share most of their direction: all places, say. Those that depend on
+different words, and are as far apart as a word must turn them to name them, are different things.
 """
 
 from collections import Counter
@@ -79,11 +82,11 @@ def influences(
     return found
 
 
-def group_by_direction(vectors: Float[Tensor, "n d"]) -> list[int]:
+def group_by_direction(vectors: Float[Tensor, "n d"], least: float = MAJORITY) -> list[int]:
     """The group of each vector: that which it is most like on average, or a new one.
 
-    Groups are numbered in the order of their first vectors, and a vector joins one only if it is
-    mostly of its direction.
+    Groups are numbered in the order of their first vectors, and a vector joins one only if its mean
+    cosine with the members is the least that is given, or more.
     """
     unit = normalize(vectors, dim=1)
     cosine = (unit @ unit.mT).double().numpy()
@@ -93,7 +96,7 @@ def group_by_direction(vectors: Float[Tensor, "n d"]) -> list[int]:
     for vector, to_others in enumerate(cosine):
         mean = likeness[:, vector] / size
         best = int(mean.argmax()) if len(mean) else 0
-        if not len(mean) or mean[best] < MAJORITY:
+        if not len(mean) or mean[best] < least:
             best = len(size)
             likeness = np.vstack((likeness, np.zeros_like(to_others)))
             size = np.append(size, 0)
@@ -117,13 +120,35 @@ class Occurrence:
         total = sum(self.influence) or 1.0
         return tuple(influence / total for influence in self.influence)
 
+    def heaviest(self) -> str:
+        """The word that turns the vector most; empty if none does."""
+        most, token = max(zip(self.influence, self.tokens, strict=True), default=(0.0, ""))
+        return token if most >= FIXED else ""
+
+
+def group_things(vectors: Float[Tensor, "n d"], occurrences: Sequence[Occurrence]) -> list[int]:
+    """The group of each vector: of one direction, but what different words tell apart is apart.
+
+    The vectors of a direction that depend on one word are one thing. Two such things stay one
+    where their middles are less than `WEAK` apart, as those of two words of one meaning are.
+    """
+    directions = group_by_direction(vectors)
+    words = [occurrence.heaviest() for occurrence in occurrences]
+    keys = list(zip(directions, words, strict=True))
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    label = torch.tensor([numbers[key] for key in keys], dtype=torch.int64)
+    unit = normalize(vectors, dim=1)
+    middles = unit.new_zeros(len(numbers), unit.shape[1]).index_add_(0, label, unit)
+    merged = group_by_direction(middles, 1 - WEAK)
+    return [merged[number] for number in label.tolist()]
+
 
 def name_vectors(occurrences: Sequence[Occurrence], groups: Sequence[int]) -> list[Name]:
     """A name for each vector of a story.
 
     Args:
         occurrences: what is known of each vector.
-        groups: the group of each, as `group_by_direction` gives it.
+        groups: the group of each, as `group_things` gives it.
     """
     labelled: dict[str, list[tuple[Occurrence, int]]] = {}
     for occurrence, group in zip(occurrences, groups, strict=True):

@@ -16,8 +16,8 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Group:
-    """Vectors of one direction or one name: entities are a node of the memory's graph, relations
-    an edge."""
+    """Vectors of one direction that no words tell apart, or of one name: entities are a node of the
+    memory's graph, relations an edge."""
 
     name: Name
     members: tuple[tuple[int, str], ...]
