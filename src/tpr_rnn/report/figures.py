@@ -151,12 +151,16 @@ def draw_names(
                 color=colour,
                 markerfacecolor=face,
                 markersize=6,
+                clip_on=False,  # many stand at 100 %
+                zorder=3,
                 label=f"{label}, {kind}".replace("`", ""),
             )
             for x, runs in zip(centre, there, strict=True):
                 if runs:
                     across = x + (np.arange(len(runs)) - (len(runs) - 1) / 2) * 0.12 * width
-                    axes.plot(across, runs, ".", color=colour, markersize=4, alpha=0.6)
+                    axes.plot(
+                        across, runs, ".", color=colour, markersize=4, alpha=0.6, clip_on=False
+                    )
                     lowest = min(lowest, *runs)
     axes.set_ylim(max(0.0, 5 * np.floor(lowest / 5) - 5), 100)
     axes.set_xticks(range(len(names)), [f"{name}\n{count}" for name, count in names])
