@@ -19,6 +19,10 @@ class Ended(NamedTuple):
     stderr: str
 
 
+ONCE = ("--set", "attempts=1", "--set", "decay_epochs=0", "--set", "start_decay_below=none")
+"""Training in one attempt, without a decay."""
+
+
 def run(*arguments: str, input: str = "", encoding: str = "utf-8") -> Ended:
     """Run `tpr-rnn` with these arguments, on a terminal of 100 columns, without official data."""
     stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
