@@ -1,13 +1,16 @@
-"""The page in a browser, for every file of tests of it."""
+"""The explorer's interface, and its page in a browser, for every file of tests of them."""
 
 from dataclasses import replace
 
 import pytest
+from starlette.testclient import TestClient
 
 from analysis.handmade import task_1_reader
 from explorer.browser import chromium, served
 from explorer.page import Page
 from tpr_rnn.explorer import gallery
+from tpr_rnn.explorer.app import create_app
+from tpr_rnn.explorer.service import Service
 
 WIDE = (1280, 900)
 STORY = ("Mary went to the kitchen.", "John went to the garden.", "Mary went to the office.")
@@ -40,3 +43,13 @@ def page(browser, address):
     browser.get_log("browser")
     yield page
     assert page.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def service() -> Service:
+    return Service(task_1_reader(), "handmade")
+
+
+@pytest.fixture(scope="module")
+def client(service) -> TestClient:
+    return TestClient(create_app(service), raise_server_exceptions=False)
