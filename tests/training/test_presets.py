@@ -1,11 +1,41 @@
+import hashlib
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from tpr_rnn.errors import UserError
-from tpr_rnn.training.preset import Preset
+from tpr_rnn.training.preset import FROM_DATA, Preset
 from tpr_rnn.training.presets import PRESETS, preset, preset_name
+from tpr_rnn.training.recipe import Recipe
+
+MEANINGS = {
+    "paper-single": "d2c3dcf2",
+    "paper-all": "1e7d4a05",
+    "released-all": "2d592277",
+    "single": "b0d4d82e",
+    "all": "40cffb0b",
+    "all-late": "a566979c",
+    "systematic": "07316e9f",
+    "word-single": "878bcfc4",
+    "word-all": "0d543bf8",
+    "layer": "447a1d96",
+    "bundled": "8f11558e",
+    "lstm": "687fd0fd",
+    "memn2n": "efb316d5",
+    "memn2n-all": "5d56eadc",
+    "memn2n-large": "689ef98a",
+    "dmn": "842558ec",
+    "entnet": "3fd6d116",
+    "entnet-all": "4305d9ae",
+    "word-lstm": "ac657124",
+    "word-lstm-all": "31554103",
+    "dnc-all": "644d9eb9",
+    "dnc-small-all": "6a61cda1",
+    "dnc-small-bypass-all": "196e74d7",
+    "sdnc-all": "d7491420",
+}
+"""By preset, a checksum of all that it changes: records and documents know runs by its name."""
 
 
 def test_the_paper_presets_are_the_paper() -> None:
@@ -27,6 +57,15 @@ def test_the_paper_presets_are_the_paper() -> None:
     assert joint.recipe.batch_size == 32
     for each in (single, joint):
         assert (each.recipe.warmup_steps, each.recipe.halve_lr_below_loss) == (50, 0.1)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_name_does_not_come_to_mean_something_else_by_accident(name) -> None:
+    settings, usual = preset(name).as_json(), asdict(Recipe())
+    recipe = {key: value for key, value in settings["recipe"].items() if value != usual[key]}
+    changed = json.dumps([settings["architecture"], settings["model"], recipe], sort_keys=True)
+    found = hashlib.sha256(changed.encode()).hexdigest()[:8]
+    assert found == MEANINGS.get(name), f"if this is meant, say so in the changelog; now {found}"
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -79,9 +118,18 @@ def test_senseless_settings_are_refused(changes, message) -> None:
         preset("single").with_settings(changes)
 
 
+def test_all_settings_are_those_of_model_and_training_but_for_what_the_data_say() -> None:
+    given = preset("single")
+    settings = given.all_settings()
+    model = asdict(given.config()).keys() - set(FROM_DATA)
+    assert settings.keys() == {"architecture"} | model | asdict(Recipe()).keys()
+    assert (settings["bounded_keys"], settings["epochs"]) == (True, 720)
+
+
 def test_default_is_ours_that_fits_the_task() -> None:
     assert preset_name("default", "7") == "single"
     assert preset_name("default", "all") == "all"
+    assert preset_name("default", "all+wide") == "bundled"
     assert preset_name("paper-single", "all") == "paper-single"
 
 
