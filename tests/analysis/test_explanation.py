@@ -43,6 +43,21 @@ def test_it_says_what_each_step_found_and_where_that_was_told(reader) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_the_chain_is_what_the_steps_found_there_and_back(reader) -> None:
+    found = trace(reader, STORY, "Where is Mary?")
+    numbers = {group.name.text: number for number, group in enumerate(found.nodes)}
+    first = found.question.steps[0]
+
+    def chain(*names: str) -> str:
+        steps = [
+            replace(first, retrieved=replace(first.retrieved, node=numbers[name])) for name in names
+        ]
+        return reasons(found, replace(found.question, steps=tuple(steps))).chain
+
+    assert chain("office", "mary", "office") == "mary → office → mary → office"
+    assert chain("mary", "office", "office") == "mary → office"
+
+
 def test_the_short_form_is_the_beginning_of_the_full_one(reader) -> None:
     found = trace(reader, STORY, "Where is Mary?")
     assert list(explain(found)) == list(explain(found, full=True))[:2]

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from tpr_rnn.analysis.basis import told_shares
 from tpr_rnn.analysis.plain_sentence import listed, said_together
@@ -219,11 +220,10 @@ def _tests(trace: Trace, asked: QuestionTrace) -> Iterator[str]:
 
 
 def _chain(asked: QuestionTrace, names: Sequence[str]) -> str:
-    """What was found, up to where nothing new comes; a step that found a mixture has no name."""
+    """What was found; empty if a step found a mixture, which has no name."""
     if not all(step.retrieved.is_node for step in asked.steps):
         return ""
-    different = [name for place, name in enumerate(names) if name not in names[:place]]
-    return " → ".join(different)
+    return " → ".join(name for name, _ in groupby(names))
 
 
 def _name(trace: Trace, step: Step) -> tuple[str, bool]:
