@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tpr_rnn.data.simulator import english
+from tpr_rnn.data.simulator.wide.knowledge import NOTHING, UNSURE, Gift, Knowledge, Known
 from tpr_rnn.data.simulator.wide.world import NOT_THERE, Asked, Cast, World, unknown
 from tpr_rnn.data.simulator.words import DROPPED, GAVE, GOT, NUMBERS, OBJECTS, THEN
 
@@ -33,28 +34,6 @@ MOST_HELD = 5
 """Nobody carries more."""
 
 
-class Known(NamedTuple):
-    """What a listener knows of where somebody or something is."""
-
-    way: Literal["nothing", "at", "not", "either", "unsure"]
-    """unsure: something may follow from what was told, but only by the way; nobody asks."""
-    places: tuple[str, ...] = ()
-    pronouns: int = 0
-    """In how many sentences with "he" or "she" in a row it was told."""
-    together: bool = False
-
-
-NOTHING, UNSURE = Known("nothing"), Known("unsure")
-
-
-class Gift(NamedTuple):
-    """Somebody gave something to somebody."""
-
-    giver: str
-    thing: str
-    receiver: str
-
-
 class People(World):
     """What really happens, and what a listener knows of it."""
 
@@ -66,18 +45,9 @@ class People(World):
         super().__init__(rng, cast)
         self._acts = rng.choice(acts)
         self._at = {name: rng.choice(cast.places) for name in cast.names}
-        self._holder: dict[str, str] = {}
         near = [*self._at.values(), rng.choice(cast.places)]
         self._lies = {thing: rng.choice(near) for thing in cast.things}
-        self._where: dict[str, Known] = {}
-        """Of everybody who was spoken of."""
-        self._put: dict[str, Known] = {}
-        """Of things that were put down."""
-        self._visited: dict[str, list[str | None]] = {}
-        """Where people and things have been, as far as it was told; None: perhaps elsewhere."""
-        self._had: dict[str, list[str]] = {}
-        """What each had in hand at some time, in the order in which they first had it."""
-        self._gifts: list[Gift] = []
+        self._known = Knowledge()
         self._meant: tuple[str, ...] = ()
         self._pronouns = 0
 
@@ -152,48 +122,48 @@ class People(World):
         if not possible:
             return None
         who, thing = self.rng.choice(possible)
-        known, lay = self._mention(who), self._put.pop(thing, NOTHING)
+        known, lay = self._known.mention(who), self._known.put.pop(thing, NOTHING)
         if {known.way, lay.way} != {"nothing"}:
             sure = [each.places[0] for each in (known, lay) if each.way == "at"]
-            self._note(thing, sure[0] if sure else None)
-            self._doubt(who)
+            self._known.note(thing, sure[0] if sure else None)
+            self._known.doubt(who)
         del self._lies[thing]
-        self._take(who, thing)
+        self._known.take(who, thing)
         there = " there" if self.chance(0.3) else ""
         return self._by_one(who, f"{self.rng.choice(GOT)} the {thing}{there}.")
 
     def _drop(self) -> str | None:
-        thing = self.one_of(list(self._holder))
+        thing = self.one_of(list(self._known.holder))
         if thing is None:
             return None
-        who = self._holder.pop(thing)
+        who = self._known.holder.pop(thing)
         self._lies[thing] = self._at[who]
-        known = self._where[who]
-        self._put[thing] = known if known.way in ("at", "nothing") else UNSURE
+        known = self._known.where[who]
+        self._known.put[thing] = known if known.way in ("at", "nothing") else UNSURE
         there = " there" if self.chance(0.2) else ""
         return self._by_one(who, f"{self.rng.choice(DROPPED)} the {thing}{there}.")
 
     def _give(self) -> str | None:
         possible = [
             (giver, thing, receiver)
-            for thing, giver in self._holder.items()
+            for thing, giver in self._known.holder.items()
             for receiver, place in self._at.items()
             if receiver != giver and place == self._at[giver] and self._hands_free(receiver)
         ]
         if not possible:
             return None
         giver, thing, receiver = self.rng.choice(possible)
-        one, other = self._mention(giver), self._mention(receiver)
+        one, other = self._known.mention(giver), self._known.mention(receiver)
         if (one.way, one.places) != (other.way, other.places):
-            self._note(thing, None)
-            self._doubt(giver, receiver)
-        self._gifts.append(Gift(giver, thing, receiver))
-        self._take(receiver, thing)
+            self._known.note(thing, None)
+            self._known.doubt(giver, receiver)
+        self._known.gifts.append(Gift(giver, thing, receiver))
+        self._known.take(receiver, thing)
         self._meant = ()
         return f"{giver} {self.rng.choice(GAVE)} the {thing} to {receiver}."
 
     def _hands_free(self, who: str) -> bool:
-        return list(self._holder.values()).count(who) < MOST_HELD
+        return list(self._known.holder.values()).count(who) < MOST_HELD
 
     def _walk_unseen(self) -> str:
         who = self.rng.choice(self.cast.names)
@@ -208,50 +178,16 @@ class People(World):
     def _arrive(self, who: tuple[str, ...], place: str, pronouns: int = 0) -> None:
         for name in who:
             self._at[name] = place
-            self._where[name] = Known("at", (place,), pronouns, together=len(who) > 1)
-            self._been(name, place)
+            self._known.learn(name, Known("at", (place,), pronouns, together=len(who) > 1))
         self._meant, self._pronouns = who, pronouns
 
     def _learn(self, who: str, known: Known) -> None:
-        self._where[who] = known
-        self._been(who, None)
+        self._known.learn(who, known)
         self._meant, self._pronouns = (who,), 0
-
-    def _been(self, who: str, place: str | None) -> None:
-        self._note(who, place)
-        for thing, holder in self._holder.items():
-            if holder == who:
-                self._note(thing, place)
-
-    def _note(self, who_or_thing: str, place: str | None) -> None:
-        visited = self._visited.setdefault(who_or_thing, [])
-        if not visited or visited[-1] != place:
-            visited.append(place)
 
     def _by_one(self, who: str, did: str) -> str:
         self._meant, self._pronouns = (who,), 0
         return f"{who} {did}"
-
-    def _take(self, who: str, thing: str) -> None:
-        self._holder[thing] = who
-        had = self._had.setdefault(who, [])
-        if thing not in had:
-            had.append(thing)
-
-    def _mention(self, who: str) -> Known:
-        return self._where.setdefault(who, NOTHING)
-
-    def _doubt(self, *who: str) -> None:
-        """Something was handled that has been somewhere: who else handled things may be there."""
-        for name, known in self._where.items():
-            handled = known.way == "nothing" and name in self._had
-            if handled or (name in who and known.way != "at"):
-                self._where[name] = UNSURE
-                self._note(name, None)
-        for thing, known in self._put.items():
-            if known.way == "nothing":
-                self._put[thing] = UNSURE
-                self._note(thing, None)
 
     # -------------------------------------------------------------------------- what can be asked
 
@@ -269,16 +205,16 @@ class People(World):
         return (*walks, *things, *things, self._about_nobody, self._about_else)
 
     def _where_is(self) -> Asked | None:
-        who = self.rng.choice(list(self._where))
-        known, text = self._where[who], f"Where is {who}?"
+        who = self.rng.choice(self._known.people)
+        known, text = self._known.where[who], f"Where is {who}?"
         if known.way == "at":
             kind = "two together" if known.together else WHERE_IS
             return Asked(text, known.places[0], "he, and again he" if known.pronouns > 1 else kind)
         return unknown(text) if known.way in ("nothing", "not") else None
 
     def _is_there(self) -> Asked | None:
-        who = self.rng.choice(list(self._where))
-        known = self._where[who]
+        who = self.rng.choice(self._known.people)
+        known = self._known.where[who]
         if known.way == "nothing":
             return unknown(f"Is {who} in the {self.rng.choice(self.cast.places)}?")
         place = self.rng.choice(known.places or self.cast.places)
@@ -293,14 +229,14 @@ class People(World):
         return Asked(text, "no", "no longer there") if known.way == "not" else None
 
     def _where_before(self) -> Asked | None:
-        return self._before(self.rng.choice(list(self._where)), "", "where somebody was before")
+        return self._before(self.rng.choice(self._known.people), "", "where somebody was before")
 
     def _where_was_thing(self) -> Asked | None:
-        thing = self.one_of([*self._holder, *self._put])
+        thing = self.one_of(self._known.things)
         return self._before(thing, "the ", "where a thing was before") if thing else None
 
     def _before(self, what: str, the: str, kind: str) -> Asked | None:
-        visited = self._visited.get(what, [])
+        visited = self._known.visited.get(what, [])
         place = self.one_of([place for place in visited if place])
         if place is None:
             return None
@@ -312,21 +248,23 @@ class People(World):
         return Asked(text, before, kind) if before else None
 
     def _where_is_thing(self) -> Asked | None:
-        thing = self.one_of([*self._holder, *self._put])
+        thing = self.one_of(self._known.things)
         if thing is None:
             return None
-        known, text = self._place_of(thing), f"Where is the {thing}?"
+        known, text = self._known.place_of(thing), f"Where is the {thing}?"
         if known.way == "at":
-            handed = thing in self._holder and any(gift.thing == thing for gift in self._gifts)
+            handed = thing in self._known.holder and any(
+                gift.thing == thing for gift in self._known.gifts
+            )
             kind = "where a thing is that was handed on" if handed else "where a thing is"
             return Asked(text, known.places[0], kind)
         return unknown(text) if known.way == "nothing" else None
 
     def _is_thing_there(self) -> Asked | None:
-        thing = self.one_of([*self._holder, *self._put])
+        thing = self.one_of(self._known.things)
         if thing is None:
             return None
-        known = self._place_of(thing)
+        known = self._known.place_of(thing)
         place = self.rng.choice(self.cast.places)
         if known.way == "at":
             place = place if self.chance(0.5) else known.places[0]
@@ -334,25 +272,21 @@ class People(World):
             return Asked(f"Is the {thing} in the {place}?", there, "is a thing there")
         return unknown(f"Is the {thing} in the {place}?") if known.way == "nothing" else None
 
-    def _place_of(self, thing: str) -> Known:
-        holder = self._holder.get(thing)
-        return self._where[holder] if holder else self._put[thing]
-
     def _about_else(self) -> Asked | None:
-        return self.about_else(list(self._where))
+        return self.about_else(self._known.people)
 
     def _gave(self) -> Asked | None:
-        giver, thing, receiver = self.one_of(self._gifts) or (
+        giver, thing, receiver = self.one_of(self._known.gifts) or (
             self.rng.choice(self.cast.names),
             self.rng.choice(self.cast.things),
             self.rng.choice(self.cast.names),
         )
         if giver == receiver:
             return None
-        if not {giver, receiver} <= self._where.keys() or thing not in {*self._holder, *self._put}:
+        if not {giver, receiver} <= {*self._known.people} or thing not in self._known.things:
             return None
         if self.chance(0.1):  # somebody else may never have given anything
-            giver = self.rng.choice([name for name in self._where if name != receiver])
+            giver = self.rng.choice([name for name in self._known.people if name != receiver])
         wanted, text = self.rng.choice(
             (
                 ("thing", f"What did {giver} give to {receiver}?"),
@@ -369,7 +303,7 @@ class People(World):
         )
         fitting = [
             gift
-            for gift in self._gifts
+            for gift in self._known.gifts
             if all(part in ("", told) for part, told in zip(named, gift, strict=True))
         ]
         if fitting:
@@ -377,17 +311,17 @@ class People(World):
         return unknown(text)
 
     def _how_many(self) -> Asked:
-        who = self.rng.choice(list(self._where))
-        held = [thing for thing in self._had.get(who, ()) if self._holder.get(thing) == who]
-        kind = "how many things" if who in self._had else NEVER_TOOK
+        who = self.rng.choice(self._known.people)
+        held = self._known.held(who)
+        kind = "how many things" if who in self._known.had else NEVER_TOOK
         return Asked(f"How many objects is {who} carrying?", NUMBERS[len(held)], kind)
 
     def _carried(self) -> Asked | None:
-        who = self.rng.choice(list(self._where))
-        held = [thing for thing in self._had.get(who, ()) if self._holder.get(thing) == who]
+        who = self.rng.choice(self._known.people)
+        held = self._known.held(who)
         if len(held) > 1 and not set(held) <= set(OBJECTS):
             return None  # a list is one answer, and there are too many
-        kind = "what somebody carries" if who in self._had else NEVER_TOOK
+        kind = "what somebody carries" if who in self._known.had else NEVER_TOOK
         return Asked(f"What is {who} carrying?", ",".join(held) or "nothing", kind)
 
     def _about_nobody(self) -> Asked:
