@@ -183,12 +183,14 @@ class Trial:
 
     def __init__(self, folder: str, directory: Path) -> None:
         self.folder, self.directory = folder, directory
+        self._told = directory / "told.txt"
         copied = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PACKAGE, directory / "tpr_rnn", ignore=copied)
         self.tests = sorted((ROOT / "tests" / folder).rglob("test_*.py"))
         passed, seconds = self._run(self.tests, CHECKED, limit=3600)
         if not passed:
-            raise SystemExit(f"the tests of {folder} fail without any mutant")
+            said = "\n".join(self._told.read_text("utf-8").splitlines()[-20:])
+            raise SystemExit(f"the tests of {folder} fail without any mutant:\n{said}")
         self.limit = math.ceil(PATIENCE * seconds) + 10
 
     def kills(self, mutant: Mutant) -> bool:
@@ -210,9 +212,9 @@ class Trial:
         """
         child = os.fork()
         if child == 0:
-            quiet = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(quiet, 1)
-            os.dup2(quiet, 2)
+            told = os.open(self._told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(told, 1)
+            os.dup2(told, 2)
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
             signal.alarm(SLEEPY * limit)
             sys.path.insert(0, str(self.directory))

@@ -12,9 +12,14 @@ import torch
 from safetensors.torch import load_file
 
 from experiments.tiny import write_data
+from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNNConfig
 from tpr_rnn.team import Team
+from tpr_rnn.training.presets import preset
+from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.recipe import Recipe
+from tpr_rnn.training.run import help_to_train
+from tpr_rnn.training.run_config import RunConfig
 from tpr_rnn.training.run_directory import RunDirectory
 from tpr_rnn.training.trainer import Trainer
 from training.test_random_names import DATA, VOCABULARY, WORDS
@@ -76,6 +81,23 @@ def test_the_parts_of_a_batch_have_its_gradient(exact, size, sum_loss) -> None:
         kept = alone.optimizer.gradient != 0  # the vectors of names stay as they are
         torch.testing.assert_close(whole[kept], alone.optimizer.gradient[kept])
         assert loss / counted == pytest.approx(alone.progress.loss_sum, rel=1e-9)
+
+
+class Told(Alone):
+    """A process that is not the first: it is told what to train."""
+
+    def tell(self, message=None):
+        return self.message
+
+
+def test_who_has_other_stories_than_the_first_takes_no_share() -> None:
+    team = Told(1, 2)
+    config = RunConfig(task="1", seed=0, preset="single", settings=preset("single"))
+    team.message = config, "of other stories", Progress()
+    with pytest.raises(UserError, match="the generated stories: not the same stories for all"):
+        help_to_train(team)
+    team.message = None
+    assert help_to_train(team), "nothing to train is an end"
 
 
 def train_command(data, out, *more: str) -> list[str]:
