@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from benchmarks.torture_runs import (
     train,
     wait_for,
 )
+from tpr_rnn.evaluation.record import read_record
 from tpr_rnn.training.run import CHECKPOINT_SECONDS
 from tpr_rnn.training.run_directory import RunDirectory
 
@@ -93,12 +95,18 @@ def kill_ranks(runs: Undisturbed, kills: int, chance: random.Random) -> Result:
     begun = time.monotonic()
     _run_ranks([*arguments, "--out", str(whole)]).wait()
     seconds, worst = time.monotonic() - begun, 0.0
-    number = since = 0
+    training = read_record(RunDirectory(whole).path / "result.json").seconds
+    number = since = at_work = 0
     while result.tried + since < kills or since:
         directory = whole.with_name(str(number))
         process = _run_ranks([*arguments, "--out", str(directory)])
         if result.tried + since < kills:
-            time.sleep(chance.uniform(0.0, 0.8 * seconds))
+            # To start takes longer than to train: every second kill waits for a checkpoint.
+            if chance.random() < 0.5:
+                time.sleep(chance.uniform(0.0, seconds - training))
+            elif _saved_anew(RunDirectory(directory).checkpoint, process):
+                time.sleep(chance.uniform(0.0, training / 2))
+                at_work += process.poll() is None
             ranks = _children(process.pid)
             if ranks and process.poll() is None:
                 os.kill(chance.choice(ranks), signal.SIGKILL)
@@ -109,8 +117,20 @@ def kill_ranks(runs: Undisturbed, kills: int, chance: random.Random) -> Result:
             continue
         result.judge(difference(whole, directory), since)
         number, since = number + 1, 0
-    result.remark = f"a checkpoint every {OFTEN} s; at most {worst:.2f} s lost"
+    result.remark = f"{at_work} of them while they train; a checkpoint every {OFTEN} s; "
+    result.remark += f"at most {worst:.2f} s lost"
     return result
+
+
+def _saved_anew(checkpoint: Path, process: subprocess.Popen[bytes]) -> bool:
+    """Wait for the next checkpoint; False if the process ends before."""
+    before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+    while process.poll() is None:
+        with suppress(FileNotFoundError):  # it is being replaced
+            if checkpoint.stat().st_mtime_ns > before:
+                return True
+        time.sleep(0.01)
+    return False
 
 
 def _run(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
