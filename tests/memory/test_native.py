@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from memory.random_stories import TOLERANCE, random_associations, random_queries
 from tpr_rnn.memory import Associations, native, parallel, read, sequential
@@ -279,3 +280,17 @@ def test_an_operation_that_the_kernel_lacks_runs_in_plain_pytorch(monkeypatch) -
     monkeypatch.setattr(native.operator, "OPERATIONS", ("write", "move"))
     assert native.usable(torch.zeros(1), ("write",))
     assert not native.usable(torch.zeros(1), ("write", "backlink"))
+
+
+def test_somebody_looks_at_operators_who_traces_them_or_has_tensors_of_a_kind(monkeypatch) -> None:
+    class Own(torch.Tensor):
+        pass
+
+    plain = torch.zeros(1)
+    assert not native.observed(plain)
+    assert not native.observed(torch.nn.Parameter(plain))
+    assert native.observed(plain.as_subclass(Own))
+    with FlopCounterMode(display=False):
+        assert native.observed(plain)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert native.observed(plain)

@@ -20,6 +20,14 @@ def test_the_paper_has_three_and_the_table_has_them_in_its_order() -> None:
     assert [spec.name for spec in SPECS.values()] == list(SPECS)
 
 
+def test_the_key_of_an_operation_is_an_entity_and_its_first_relation() -> None:
+    keys = {name: spec.key for name, spec in SPECS.items()}
+    assert keys["write"] == ("e1", "r1")
+    assert keys["move"] == ("e1", "r2")
+    assert keys["backlink"] == ("e2", "r3")
+    assert keys["swap"] == ("e1", "r1")  # at e1 and r1 - r2
+
+
 def test_move_reads_all_that_it_takes_away_at_once_and_stores_nothing_of_its_own() -> None:
     assert SPECS["move"].read == {"r2": 1, "r1": -1}
     assert SPECS["move"].content == {}
