@@ -16,7 +16,7 @@ from data.simulator_reading import answer
 from tpr_rnn.data import simulator
 from tpr_rnn.data.babi.format import format_story, parse_stories, read_stories
 from tpr_rnn.data.simulator import TASK_TITLES, StoryOptions, generate, tell
-from tpr_rnn.data.simulator.options import Needs
+from tpr_rnn.data.simulator.options import Needs, resolve
 from tpr_rnn.data.simulator.registry import TASKS, Task
 from tpr_rnn.data.simulator.scene import Scene
 from tpr_rnn.data.story import Story
@@ -377,3 +377,9 @@ def test_every_wish_is_documented() -> None:
     source = Path(simulator.options.__file__).read_text()
     for field in fields(StoryOptions):
         assert re.search(rf'    {field.name}: .* = None\n    """', source)
+
+
+def test_what_a_task_has_not_and_nobody_wished_for_is_left_out() -> None:
+    cast = resolve(StoryOptions(), Needs(), "a task of nothing")
+    assert (cast.names, cast.objects, cast.places) == ((), (), ())
+    assert (cast.story_length, cast.distractors) == (None, 0)

@@ -1,5 +1,7 @@
 """The table of operations against what the paper says."""
 
+import re
+
 import pytest
 import torch
 
@@ -26,6 +28,18 @@ def test_the_key_of_an_operation_is_an_entity_and_its_first_relation() -> None:
     assert keys["move"] == ("e1", "r2")
     assert keys["backlink"] == ("e2", "r3")
     assert keys["swap"] == ("e1", "r1")  # at e1 and r1 - r2
+
+
+def test_what_people_see_of_an_operation_fits_and_the_equations_are_the_papers() -> None:
+    for spec in SPECS.values():
+        for words in (spec.title, spec.purpose, spec.meaning):
+            assert re.fullmatch("[a-z ]+", words)
+        for colour in (spec.colour, spec.colour_on_dark):
+            assert re.fullmatch("#[0-9a-f]{6}", colour)
+        assert spec.line in ("solid", "dashed", "dotted")
+    assert [spec.symbol for spec in SPECS.values()] == ["W", "M", "B", "S"]
+    equations = {"write": (9, 10), "move": (11, 12), "backlink": (13, 14), "swap": ()}
+    assert {name: spec.equations for name, spec in SPECS.items()} == equations
 
 
 def test_move_reads_all_that_it_takes_away_at_once_and_stores_nothing_of_its_own() -> None:

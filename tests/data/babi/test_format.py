@@ -52,6 +52,13 @@ def test_harmless_variations_are_accepted(content, tmp_path) -> None:
     assert read_stories(path) == PARSED
 
 
+def test_the_first_line_of_a_file_has_the_number_1(tmp_path) -> None:
+    path = tmp_path / "qa1_train.txt"
+    path.write_text("2 Mary went home.\n")
+    with pytest.raises(UserError, match="1: the line is numbered 2; expected 1, or 1 for a new"):
+        read_stories(path)
+
+
 def test_any_script_is_read(tmp_path) -> None:
     path = tmp_path / "qa1_train.txt"
     path.write_text("1 मैरी रसोई में गई।\n2 मैरी कहाँ है?\tरसोई\t1\n", encoding="utf-8")
