@@ -1,6 +1,6 @@
 """How many mutants do the tests kill? Small faults, one at a time, in memory/, training/ and data/.
 
-    python -m benchmarks.mutants [memory training data] [--sample 150] [--seed 0] [--out FILE.json]
+    python -m benchmarks.mutants [memory training data] [--sample 150] [--seed 0] [--out FILE.jsonl]
 
 A mutant is the package with one change: a comparison or an arithmetic operator exchanged, a
 constant changed, a condition negated, a return value dropped, a statement deleted. It is *killed*
@@ -240,7 +240,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", default=FOLDERS, metavar="FOLDER")
     parser.add_argument("--sample", type=int, metavar="N", help="so many at random; else all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "mutants.json")
+    parser.add_argument("--out", type=Path, metavar="FILE.jsonl", help="add a line with the rest")
     options = parser.parse_args()
     torch.set_num_threads(1)
     os.chdir(ROOT)
@@ -283,7 +283,9 @@ def main() -> int:
         "equivalent": equivalent,
         "survivors": survivors,
     }
-    options.out.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+    if options.out:
+        with options.out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(found) + "\n")
     print(
         f"{len(mutants)} of {there} mutants: {killed} killed, {len(equivalent)} equivalent, "
         f"{len(survivors)} survived; killed or equivalent: {rate:.1%}"
