@@ -84,17 +84,29 @@ class Batch(NamedTuple):
         )
 
 
-def make_batch(data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1) -> Batch:
+Words = Int[np.ndarray, "c v"]
+"""For each row of `Encoded.kept`, the word that stands for each word of the vocabulary."""
+
+
+def make_batch(
+    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int = 1, words: Words | None = None
+) -> Batch:
     """The chosen questions as a batch, their stories in so many groups of similar length.
 
     Questions that begin to read at the same sentence share their story. Where a cap on the
     sentences cuts, questions of one story begin at different ones, and each has a row of its own.
+    With `words` all is told in other words.
     """
-    return _make_batch(data, chosen, groups)[0]
+    return _make_batch(data, chosen, groups, words)[0]
 
 
 def make_part(
-    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int, number: int, parts: int
+    data: Encoded,
+    chosen: Int[np.ndarray, " n"],
+    groups: int,
+    words: Words | None,
+    number: int,
+    parts: int,
 ) -> Batch:
     """Part `number` of `parts` of a batch of the chosen questions: some of its stories, whole.
 
@@ -102,8 +114,8 @@ def make_part(
     """
     _, about, lengths = _stories_of(data, chosen)
     mine = np.argsort(-lengths, kind="stable")[number::parts]
-    part, *tables = _make_batch(data, chosen[np.isin(about, mine)], groups)
-    _, *whole = _make_batch(data, chosen, groups)
+    part, *tables = _make_batch(data, chosen[np.isin(about, mine)], groups, words)
+    _, *whole = _make_batch(data, chosen, groups, words)
     sentence_rows, question_rows = (
         Rows(torch.from_numpy(np.searchsorted(all_of_them, few)), len(all_of_them))
         for few, all_of_them in zip(tables, whole, strict=True)
@@ -120,7 +132,7 @@ def _stories_of(data: Encoded, chosen: Int[np.ndarray, " n"]) -> tuple[np.ndarra
 
 
 def _make_batch(
-    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int
+    data: Encoded, chosen: Int[np.ndarray, " n"], groups: int, words: Words | None
 ) -> tuple[Batch, Int[np.ndarray, " u"], Int[np.ndarray, " a"]]:
     """A batch, and the numbers of its sentences and of its questions."""
     begin, about, lengths = _stories_of(data, chosen)
@@ -146,12 +158,18 @@ def _make_batch(
             )
         )
         cell += story.size
+    sentences, questions = data.sentences[sentence_rows], data.questions[question_rows]
+    answer, task = data.answer[chosen[asked]], data.task[chosen[asked]]
+    if words is not None:
+        sentences = words[data.sentence_kept[sentence_rows][:, None], sentences]
+        questions = words[data.question_kept[question_rows][:, None], questions]
+        answer = words[data.task_kept[task], answer]
     batch = Batch(
-        torch.from_numpy(data.sentences[sentence_rows]),
-        torch.from_numpy(data.questions[question_rows]),
+        torch.from_numpy(sentences),
+        torch.from_numpy(questions),
         tuple(parts),
-        torch.from_numpy(data.answer[chosen[asked]]),
-        torch.from_numpy(data.task[chosen[asked]]),
+        torch.from_numpy(answer),
+        torch.from_numpy(task),
     )
     return batch, sentence_rows, question_rows
 

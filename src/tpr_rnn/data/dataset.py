@@ -58,6 +58,19 @@ class Probe:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Interchangeable:
+    """Words that mean nothing but themselves, such as names.
+
+    A story in which those of a kind change places is another story, with answers changed likewise.
+    """
+
+    kinds: Mapping[str, tuple[str, ...]]
+    """By the name of the kind."""
+    kept: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """By task, the kinds that mean more in its stories, and stay."""
+
+
 class Combination(NamedTuple):
     """A new name in a task (`babi/systematic.py`)."""
 
@@ -94,6 +107,7 @@ class DataSet:
     """What holds for those others."""
     probes: Mapping[str, Probe] = field(default_factory=dict)
     """Its probes by name, such as one in which known names take the place of others."""
+    interchangeable: Interchangeable = field(default_factory=lambda: Interchangeable(kinds={}))
     mixtures: Mapping[str, "Mixture"] = field(default_factory=dict)
     """By the name that a run has as its task."""
     substitutes: Substitutes | None = None

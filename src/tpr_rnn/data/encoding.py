@@ -4,7 +4,7 @@ A batch of 128 stories holds some 1,300 sentences, but a task only 28 to 960 dif
 Whoever encodes each different sentence once saves nearly all of that work.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,12 @@ class Encoded:
     task_names: tuple[str, ...]
     names: Int[np.ndarray, " k"]
     """The words that are names of people asked about."""
+    kept: tuple[frozenset[str], ...]
+    """Which kinds of interchangeable words stay (`Interchangeable.kept`), each choice once."""
+    sentence_kept: Int[np.ndarray, " u"]
+    """For each sentence its place in `kept`: one that is told under two choices stands twice."""
+    question_kept: Int[np.ndarray, " a"]
+    task_kept: Int[np.ndarray, " _"]
 
     def __len__(self) -> int:
         return len(self.answer)
@@ -73,6 +79,7 @@ def encode(
     vocabulary: Vocabulary,
     words: int,
     max_sentences: Mapping[str, int] | None = None,
+    kept: Mapping[str, Collection[str]] | None = None,
 ) -> Encoded:
     """Encode the stories of each task.
 
@@ -82,9 +89,16 @@ def encode(
         words: the words that the longest sentence may have (w).
         max_sentences: by task, how many sentences before a question are kept, the last ones; of
             a task that is not there, all of them (`DataSet.max_sentences`).
+        kept: by task, the kinds of words that stay where others change places
+            (`Interchangeable.kept`).
     """
-    sentence_row: dict[str, int] = {"": 0}
-    question_row: dict[str, int] = {}
+    choices: dict[frozenset[str], int] = {frozenset(): 0}
+    task_kept = [
+        choices.setdefault(frozenset((kept or {}).get(task, ())), len(choices))
+        for task in stories_of
+    ]
+    sentence_row: dict[tuple[str, int], int] = {("", 0): 0}
+    question_row: dict[tuple[str, int], int] = {}
     answer_number: dict[str, int] = {}
     told: list[int] = []
     asked: list[tuple[int, int, int, int, int]] = []
@@ -93,7 +107,8 @@ def encode(
         for story in stories:
             begin = len(told)
             for sentence in story.sentences:
-                told.append(sentence_row.setdefault(sentence, len(sentence_row)))
+                key = sentence, task_kept[number]
+                told.append(sentence_row.setdefault(key, len(sentence_row)))
             for question in story.questions:
                 length = question.after if limit is None else min(question.after, limit)
                 if question.answer not in answer_number:
@@ -106,21 +121,28 @@ def encode(
                     (
                         begin + question.after - length,
                         length,
-                        question_row.setdefault(question.text, len(question_row)),
+                        question_row.setdefault(
+                            (question.text, task_kept[number]), len(question_row)
+                        ),
                         answer_number[question.answer],
                         number,
                     )
                 )
     columns = np.array(asked, dtype=np.int64).reshape(-1, 5).T.copy()
     return Encoded(
-        sentences=word_table(sentence_row, vocabulary, words),
-        questions=word_table(question_row, vocabulary, words),
+        sentences=word_table([text for text, _ in sentence_row], vocabulary, words),
+        questions=word_table([text for text, _ in question_row], vocabulary, words),
         told=np.array(told, dtype=np.int64),
         **dict(zip(("start", "length", "question", "answer", "task"), columns, strict=True)),
         task_names=tuple(stories_of),
         names=np.array(
-            sorted(vocabulary.number(name) for name in names_in(question_row)), dtype=np.int64
+            sorted(vocabulary.number(name) for name in names_in(text for text, _ in question_row)),
+            dtype=np.int64,
         ),
+        kept=tuple(choices),
+        sentence_kept=np.array([choice for _, choice in sentence_row], dtype=np.int64),
+        question_kept=np.array([choice for _, choice in question_row], dtype=np.int64),
+        task_kept=np.array(task_kept, dtype=np.int64),
     )
 
 

@@ -30,6 +30,10 @@ class Recipe:
     """Share of the batches in which every name (a word that questions write with a capital, though
     not at the start) is new to the model; less in the warm-up, and ever less as the learning rate
     decays. With any, the vectors of names are not trained."""
+    rename_share: float = 0.0
+    """Share of the batches in which interchangeable words of the data set (names, places, things)
+    change places, in stories, questions and answers alike; ever less as the learning rate
+    decays."""
     regularize_in_decay: bool = False
     """No dropout and no random names until the learning rate decays: they keep some tasks on their
     plateaus, and are needed only after them. False: both from the start."""
@@ -121,7 +125,7 @@ class Recipe:
         for name in ("beta1", "beta2", "momentum"):
             if not 0 <= getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 0 and under 1, not {getattr(self, name)}")
-        for name in ("error_weighted_share", "random_name_share"):
+        for name in ("error_weighted_share", "random_name_share", "rename_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UserError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("linear_start_epochs", "warmup_steps", "decay_epochs", "weight_decay"):

@@ -30,6 +30,7 @@ from tpr_rnn.team import Team, device_here
 from tpr_rnn.training.events import Evaluated, Event, Restarted
 from tpr_rnn.training.presets import DEFAULT, preset_name
 from tpr_rnn.training.presets import preset as find_preset
+from tpr_rnn.training.renaming import Renaming
 from tpr_rnn.training.run_config import ConfigFile, RunConfig
 from tpr_rnn.training.run_directory import Busy, Elapsed, RunDirectory
 from tpr_rnn.training.trainer import Trainer
@@ -272,14 +273,27 @@ def _trainer(config: RunConfig, corpus: Corpus, vocabulary: Vocabulary) -> Train
     words = longest_sentence(corpus.all_stories())
     max_sentences = corpus.max_sentences(recipe.max_sentences)
     corpus = corpus.with_first("valid", recipe.valid_stories)
+    interchangeable = corpus.data_set.interchangeable
     train, valid = (
-        encode(corpus.split(split), vocabulary, words, max_sentences)
-        for split in ("train", "valid")  # the test questions are for the end
+        encode(corpus.split(split), vocabulary, words, max_sentences, kept)
+        # the test questions are for the end
+        for split, kept in (("train", interchangeable.kept), ("valid", None))
+    )
+    renaming = (
+        Renaming.of(interchangeable.kinds, vocabulary, train) if recipe.rename_share else None
     )
     model = config.settings.config(vocabulary_size=len(vocabulary), max_words=words)
     torch.set_num_threads(config.threads)
     device = _find_device(device_here(config.device))
-    return Trainer(model, recipe, train=train, valid=valid, seed=config.seed, device=device)
+    return Trainer(
+        model,
+        recipe,
+        train=train,
+        valid=valid,
+        seed=config.seed,
+        device=device,
+        renaming=renaming,
+    )
 
 
 def train(

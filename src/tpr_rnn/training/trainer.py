@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from tpr_rnn.data.batches import (
     Batch,
+    Words,
     bucketed_batches,
     count_stories,
     epoch_order,
@@ -37,10 +38,15 @@ from tpr_rnn.training.optimizers import OPTIMIZERS
 from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.random_names import NO_ANSWER, RandomNames
 from tpr_rnn.training.recipe import Recipe
+from tpr_rnn.training.renaming import Renaming
 from tpr_rnn.training.schedule import Schedule
 
 SEED_STRIDE = 1_000_003
 """Seeds of a run are so far apart: far from those that a person would choose for other runs."""
+
+
+RENAMING = 1
+"""Apart from the orders of epochs, which are drawn from a seed and an epoch."""
 
 
 class Trainer:
@@ -55,10 +61,13 @@ class Trainer:
         valid: Encoded,
         seed: int,
         device: torch.device | None = None,
+        renaming: Renaming | None = None,
         team: Team | None = None,
     ) -> None:
         self.config, self.recipe, self.seed = config, recipe, seed
         self.train, self.valid = train, valid
+        self.renaming = renaming
+        """The words that may change places, where `rename_share` of the recipe wants it."""
         self.device = device or torch.device("cpu")
         self.team = team
         """Other processes that train the same model; each has its share of every batch."""
@@ -237,14 +246,18 @@ class Trainer:
             halved=now.lr_halved_at is not None,
         )
 
+    @property
+    def _remaining(self) -> float:
+        """What is left of the learning rate as it decays."""
+        return min(1.0, self.learning_rate / self.recipe.learning_rate)
+
     def _names(self, batch: Batch) -> AbstractContextManager[Batch]:
         """The batch as it is read: with the names of its people, or with random ones.
 
         These come less often as the learning rate decays, so that in the end the model is as good
         with the names that it knows as one that never met another.
         """
-        recipe = self.recipe
-        share = recipe.random_name_share * min(1.0, self.learning_rate / recipe.learning_rate)
+        share = self.recipe.random_name_share * self._remaining
         if self._random_names and self._regularizes and torch.rand(()) < share:
             answers = self.train.answer[self._chosen_questions()]
             return self._random_names.met(batch, torch.from_numpy(answers))
@@ -274,9 +287,19 @@ class Trainer:
     def _batch(self) -> Batch:
         """The next batch; of several processes, the part of this one."""
         chosen, groups, team = self._chosen_questions(), self.model.story_groups(), self.team
+        words = self._words()
         if team is None:
-            return make_batch(self.train, chosen, groups).to(self.device)
-        return make_part(self.train, chosen, groups, team.rank, team.size).to(self.device)
+            return make_batch(self.train, chosen, groups, words).to(self.device)
+        return make_part(self.train, chosen, groups, words, team.rank, team.size).to(self.device)
+
+    def _words(self) -> Words | None:
+        """The words of the next batch, drawn anew from seed and step; None: those of the files."""
+        if not self.recipe.rename_share or self.renaming is None:
+            return None
+        random = np.random.default_rng((self.seed, self.progress.step, RENAMING))
+        if random.random() >= self.recipe.rename_share * self._remaining:
+            return None
+        return self.renaming.draw(random)
 
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
         """The questions of each batch of an epoch."""

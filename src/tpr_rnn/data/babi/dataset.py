@@ -4,6 +4,7 @@ from tpr_rnn.data import wide
 from tpr_rnn.data.babi import systematic
 from tpr_rnn.data.babi.directory import file_name, find_files
 from tpr_rnn.data.babi.format import read_stories
+from tpr_rnn.data.babi.interchangeable import INTERCHANGEABLE
 from tpr_rnn.data.babi.substitutes import available, training_stories
 from tpr_rnn.data.babi.swapped_names import SWAPPED, SWAPPED_NAMES
 from tpr_rnn.data.dataset import DataSet, Substitutes, Task
@@ -36,6 +37,7 @@ BABI = DataSet(
     },
     other_tasks=Task(max_sentences=MAX_SENTENCES),
     probes={SWAPPED: SWAPPED_NAMES},
+    interchangeable=INTERCHANGEABLE,
     mixtures={**systematic.MIXTURES, **wide.MIXTURES},
     substitutes=Substitutes(serve=available, make=training_stories),
     generate=generate,
