@@ -16,11 +16,9 @@ copy of the package in a directory of its own.
 import argparse
 import ast
 import json
-import math
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -43,10 +41,10 @@ OPTIONS = ("-x", "-q", "-m", "not slow", "-p", "no:cacheprovider")
 CHECKED = (*OPTIONS, "-p", "jaxtyping")
 UNCHECKED = (*OPTIONS, "-o", "addopts=--import-mode=importlib")
 """Without the check of shapes at run time, which takes a second to begin."""
-PATIENCE = 3
-"""Tests that take so many times as long as without a mutant will never end."""
+PATIENCE = 30
+"""Seconds of a processor that no test takes which is not marked slow."""
 SLEEPY = 30
-"""The same for seconds of the clock against those of a processor, which may have other work."""
+"""So many times as long on the clock, for the processor may have other work."""
 
 SWAPPED: dict[type[ast.AST], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -187,11 +185,9 @@ class Trial:
         copied = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PACKAGE, directory / "tpr_rnn", ignore=copied)
         self.tests = sorted((ROOT / "tests" / folder).rglob("test_*.py"))
-        passed, seconds = self._run(self.tests, CHECKED, limit=3600)
-        if not passed:
+        if not self._passes(self.tests, CHECKED):
             said = "\n".join(self._told.read_text("utf-8").splitlines()[-20:])
             raise SystemExit(f"the tests of {folder} fail without any mutant:\n{said}")
-        self.limit = math.ceil(PATIENCE * seconds) + 10
 
     def kills(self, mutant: Mutant) -> bool:
         """Whether the tests notice it; those that know of its file are asked first, quickly."""
@@ -201,29 +197,37 @@ class Trial:
         try:
             path.write_text(mutant.apply(text), "utf-8")
             steps = ((first, UNCHECKED), (self.tests, CHECKED))
-            return any(not self._run(*step, self.limit)[0] for step in steps if step[0])
+            return any(not self._passes(*step) for step in steps if step[0])
         finally:
             path.write_text(text, "utf-8")
 
-    def _run(self, tests: Sequence[Path], options: Sequence[str], limit: int) -> tuple[bool, float]:
-        """Whether tests pass, and how many seconds of a processor they took.
-
-        The child has all libraries already, and no part of the package.
-        """
+    def _passes(self, tests: Sequence[Path], options: Sequence[str]) -> bool:
+        """Whether tests pass. The child has all libraries already, and no part of the package."""
         child = os.fork()
         if child == 0:
             told = os.open(self._told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(told, 1)
             os.dup2(told, 2)
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-            signal.alarm(SLEEPY * limit)
+            limit_time()  # that of reading the tests
             sys.path.insert(0, str(self.directory))
             sys.dont_write_bytecode = True
             os.environ |= {"PYTHONPATH": str(self.directory), "PYTHONDONTWRITEBYTECODE": "1"}
-            ended = pytest.main([*options, *map(str, tests)])
+            ended = pytest.main([*options, *map(str, tests)], plugins=[Patience()])
             os._exit(ended not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
-        _, status, used = os.wait4(child, 0)
-        return status == 0, used.ru_utime + used.ru_stime
+        return os.waitpid(child, 0)[1] == 0
+
+
+class Patience:
+    """Gives each test as much time as it may take."""
+
+    def pytest_runtest_setup(self) -> None:
+        limit_time()
+
+
+def limit_time() -> None:
+    """End this process where nothing new has begun for too long."""
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    signal.alarm(SLEEPY * PATIENCE)
 
 
 def knows_of(test: Path, file: str) -> bool:

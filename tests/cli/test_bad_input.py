@@ -66,7 +66,7 @@ def test_a_full_device_is_named_without_a_number(form) -> None:
         (["train", "--task", "1", "--seed", "x"], "seed"),
         (["train", "--task", "1", "--seed", "-1"], "the seed must be"),
         (["train", "--task", "1", "--operations", "move"], "move needs write"),
-        (["train", "--task", "1", "--operations", "erase"], "unknown memory operation 'erase'"),
+        (["train", "--task", "1", "--operations", "sing"], "unknown memory operation 'sing'"),
         (["train", "--task", "1", "--set", "speed=9"], "unknown setting 'speed'"),
         (["train", "--task", "1", "--set", "epochs"], "--set takes NAME=VALUE"),
         (["train", "--task", "1", "--threads", "0"], "threads must be"),

@@ -82,7 +82,7 @@ def test_operations_come_in_the_order_of_the_paper() -> None:
     [
         (["move"], "move needs write"),
         (["move", "backlink"], "move needs write"),
-        (["write", "erase"], "unknown memory operation 'erase'"),
+        (["write", "sing"], "unknown memory operation 'sing'"),
         (["write", "write"], "named twice"),
         ([], "at least one"),
     ],

@@ -112,6 +112,15 @@ def test_only_plain_floats_on_a_cpu_are_for_the_kernel() -> None:
     assert not native.usable(torch.zeros(1, device="meta"))
 
 
+def test_it_is_used_where_it_is_loaded_and_while_a_graph_is_traced(monkeypatch) -> None:
+    for loaded in (False, True):
+        monkeypatch.setattr(build, "load", lambda loaded=loaded: build.Kernel(loaded, "made up"))
+        assert native.usable(torch.zeros(1)) == loaded
+    monkeypatch.setattr(build, "load", lambda: build.Kernel(False, "made up"))
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert native.usable(torch.zeros(1))
+
+
 needs_kernel = pytest.mark.skipif(not native.usable(torch.zeros(1)), reason=native.status())
 
 

@@ -87,6 +87,7 @@ def test_swap_exchanges_what_stands_at_two_orthogonal_keys() -> None:
 
 
 def test_swap_is_not_among_those_of_the_paper() -> None:
-    assert set(SPECS) - set(OPERATIONS) == {"swap"}
+    assert "swap" in SPECS
+    assert "swap" not in OPERATIONS
     assert SPECS["swap"].needs == ()
     assert check_operations(["swap", "write"]) == ("write", "swap")
