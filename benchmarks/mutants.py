@@ -28,10 +28,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import hypothesis  # noqa: F401  (a child need not load these again)
-import numpy  # noqa: F401
+import numpy  # noqa: F401  (a child need not load these again)
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "tpr_rnn"
@@ -247,6 +247,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, metavar="FILE.jsonl", help="add a line with the rest")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    # A busy machine is no fault of the tests; and the same mutant has the same fate again.
+    settings.register_profile(
+        "mutants", deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    settings.load_profile("mutants")
     os.chdir(ROOT)
     os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1"}
     sys.path[:] = [path for path in sys.path if not (Path(path) / "tpr_rnn").exists()]
