@@ -153,4 +153,4 @@ class DNC(MemoryController):
         """The memory as the C++ kernel knows it."""
         config = self.config
         settings = config.links, config.deallocate
-        return native.Memory("dnc", config.locations, config.location_size, settings)
+        return native.Memory(False, config.locations, config.location_size, settings)

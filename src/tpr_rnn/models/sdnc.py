@@ -154,7 +154,7 @@ class SDNC(MemoryController):
         """The memory as the C++ kernel knows it."""
         config = self.config
         settings = config.reads, config.links
-        return native.Memory("sdnc", config.locations, config.location_size, settings)
+        return native.Memory(True, config.locations, config.location_size, settings)
 
 
 def _linked(

@@ -272,12 +272,12 @@ std::string message(const Parts&... parts) {
 
 }  // namespace at
 
-// As in PyTorch these become RuntimeError, ValueError and IndexError in Python.
-#define TPR_CHECK(exception, condition, ...) \
-  if (!(condition)) throw exception(at::message(__VA_ARGS__))
-#define TORCH_CHECK(condition, ...) TPR_CHECK(std::runtime_error, condition, __VA_ARGS__)
-#define TORCH_CHECK_VALUE(condition, ...) TPR_CHECK(std::invalid_argument, condition, __VA_ARGS__)
-#define TORCH_CHECK_INDEX(condition, ...) TPR_CHECK(std::out_of_range, condition, __VA_ARGS__)
+// Through the stable ABI all exceptions are a RuntimeError in Python, with some versions of PyTorch.
+// So those that are to be another one begin with its name: see `call` in build.py.
+#define TORCH_CHECK(condition, ...) \
+  if (!(condition)) throw std::runtime_error(at::message(__VA_ARGS__))
+#define TORCH_CHECK_VALUE(condition, ...) TORCH_CHECK(condition, "ValueError: ", __VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) TORCH_CHECK(condition, "IndexError: ", __VA_ARGS__)
 
 // Call a function with `scalar_t` as the type of the numbers.
 #define AT_DISPATCH_FLOATING_TYPES(type, name, ...)                                   \

@@ -152,9 +152,7 @@ struct Shares {
 
   explicit Shares(const Batch& batch) : count(std::max(at::get_num_threads(), 1)) {
     std::vector<double> work(batch.stories + 1, 0);
-    for (int64_t b = 0; b < batch.stories; ++b)
-      work[b + 1] = work[b] + batch.length(b) * (8.0 + batch.piece(b)) + 8 +
-                    (batch.first[b + 1] - batch.first[b]) * (8.0 + batch.piece(b));
+    for (int64_t b = 0; b < batch.stories; ++b) work[b + 1] = work[b] + work_of(batch, b);
     bounds.push_back(0);
     for (int64_t share = 1; share < count; ++share) {
       const double wanted = work.back() * share / count;
@@ -169,6 +167,20 @@ struct Shares {
 
  private:
   std::vector<int64_t> bounds;
+
+  // About as many rows as are read. A sentence of a story in pieces takes as long as one of the
+  // longest story that is solved whole, which is what makes that the longest.
+  static double work_of(const Batch& batch, int64_t b) {
+    const double rows = batch.shape.rows_per_sentence, itself = 24;
+    const bool whole = batch.length(b) <= batch.longest_whole;
+    double work = batch.length(b) * rows *
+                  (itself + rows * (whole ? batch.length(b) : batch.longest_whole) / 2);
+    for (int64_t q = batch.first[b]; q < batch.first[b + 1]; ++q) {
+      const int64_t seen = batch.seen_by(batch.order[q]);
+      work += batch.hops * (itself + rows * (whole ? seen : batch.longest_whole / 3));
+    }
+    return work + itself;
+  }
 };
 
 }  // namespace tpr

@@ -1,17 +1,19 @@
-"""Load a C++ kernel: as it came with the wheel, or compiled on first use."""
+"""Load a C++ kernel, as it came with the wheel or compiled on first use; and call it."""
 
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from tpr_rnn.memory.native.compiler import LEVELS, compile_kernel, fingerprint, prebuilt
 
 DIRECTORY = Path(__file__).parent
+REFUSALS = {"ValueError": ValueError, "IndexError": IndexError}
 
 
 class Kernel(NamedTuple):
@@ -42,6 +44,17 @@ def load(directory: Path = DIRECTORY) -> Kernel:
     except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
         return Kernel(False, _first_line(error) + refused)
     return Kernel(True, f"compiled on first use{refused}")
+
+
+def call(operator: Callable[..., Any], *inputs: Any) -> Any:
+    """Call an operator of a kernel; what it refuses is raised as what the kernel says it is."""
+    try:
+        return operator(*inputs)
+    except RuntimeError as error:  # which is what each one is that comes through the stable ABI
+        kind, _, message = str(error).partition(": ")
+        if kind in REFUSALS:
+            raise REFUSALS[kind](message) from None
+        raise
 
 
 def _first_line(error: Exception) -> str:

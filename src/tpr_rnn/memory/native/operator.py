@@ -41,10 +41,21 @@ def mask(operations: tuple[Operation, ...]) -> int:
     return sum(1 << OPERATIONS.index(name) for name in operations)
 
 
+def _kernel(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    outputs: tuple[Tensor, Tensor, Tensor] = build.call(torch.ops.tpr_rnn_native.update, *inputs)
+    return outputs
+
+
+def _kernel_backward(*inputs: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    gradients: tuple[Tensor, Tensor, Tensor, Tensor] = build.call(
+        torch.ops.tpr_rnn_native.update_backward, *inputs
+    )
+    return gradients
+
+
 def _update(*inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     if build.load().loaded:
-        outputs: tuple[Tensor, Tensor, Tensor] = torch.ops.tpr_rnn_native.update(*inputs, True)
-        return outputs
+        return _kernel(*inputs, True)
     return _plain(*inputs)
 
 
@@ -56,10 +67,7 @@ def _update_backward(
     *inputs: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     if build.load().loaded:
-        gradients: tuple[Tensor, Tensor, Tensor, Tensor] = torch.ops.tpr_rnn_native.update_backward(
-            g_change, g_state, g_found, change, *inputs
-        )
-        return gradients
+        return _kernel_backward(g_change, g_state, g_found, change, *inputs)
     fresh = list(inputs)
     for place in (TABLE, STATE, ASKED, SCALE, SHIFT):
         if fresh[place] is not None:
@@ -129,7 +137,7 @@ class Direct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
         """What the kernel makes of stories and queries."""
-        outputs: tuple[Tensor, Tensor, Tensor] = torch.ops.tpr_rnn_native.update(*inputs)
+        outputs = _kernel(*inputs)
         _keep(ctx, inputs[:-1], outputs)
         return outputs
 

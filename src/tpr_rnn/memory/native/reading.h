@@ -4,7 +4,8 @@
 //
 //     x = sum over the rows k that it sees of weight_k u_k     weight_k = (e . a_k) (l . p_k)
 //
-// The rows of the solve are readers of earlier rows, and so are the hops of queries.
+// The rows of the solve are readers of earlier rows, and so are the hops of queries. Readers that
+// have their entity in common share the products with it.
 
 #pragma once
 
@@ -17,9 +18,10 @@ constexpr int64_t PANEL = 64;    // rows; their weights stay in the fastest cach
 
 template <typename T>
 struct Readers {
-  int64_t count;
-  const T *entity, *relation;  // of each reader, padded as rows are
-  const int64_t* seen;         // how many rows each sees: the first as many as the next, or fewer
+  int64_t count, entities;      // how many there are, and different entities of theirs
+  const T *entity, *relation;   // these entities, and the relation of each; padded as rows are
+  const int64_t* entity_of;     // which one of the entities each has
+  const int64_t* seen;          // how many rows each sees: the first as many as the next, or fewer
 };
 
 template <typename T>
@@ -33,6 +35,7 @@ struct Reading {
         weight(READERS * PANEL),
         by_source(READERS * PANEL),
         by_relation(READERS * PANEL),
+        g_by_source(READERS * PANEL),
         g_weight(READERS * PANEL) {}
 
   // (reader, row) in the panel that was weighed last, from a reader on.
@@ -59,7 +62,7 @@ struct Reading {
   void weigh(const Readers<T>& readers, int64_t j, int64_t width) {
     compare(readers, j, width);
     for (int64_t i = 0; i < readers.count; ++i) {
-      const T *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const T *source = &by_source[readers.entity_of[i] * PANEL], *related = &by_relation[i * PANEL];
       T* w = &weight[i * PANEL];
       const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
       for (int64_t k = 0; k < sees; ++k) w[k] = sign * source[k] * related[k];
@@ -84,33 +87,34 @@ struct Reading {
                            T* g_entity, T* g_relation, Gradients<T>& of) {
     multiply<false>(readers.count, padded<T>(width), rows.shape.entity, {g_x, rows.entity},
                     &rows.u_columns[j], rows.capacity, g_weight.data(), PANEL);
+    std::fill_n(g_by_source.begin(), readers.entities * PANEL, T(0));
     for (int64_t i = 0; i < readers.count; ++i) {
-      const T* g = &g_weight[i * PANEL];
-      T *source = &by_source[i * PANEL], *related = &by_relation[i * PANEL];
+      const T *__restrict g = &g_weight[i * PANEL],
+              *__restrict by = &by_source[readers.entity_of[i] * PANEL];
+      T *__restrict g_by = &g_by_source[readers.entity_of[i] * PANEL],
+        *__restrict related = &by_relation[i * PANEL];
       const int64_t sees = std::clamp<int64_t>(readers.seen[i] - j, 0, width);
-      for (int64_t k = 0; k < sees; ++k) {  // from here on: gradients
-        const T by = source[k];
-        source[k] = sign * g[k] * related[k];
-        related[k] = sign * g[k] * by;
+      for (int64_t k = 0; k < sees; ++k) {
+        g_by[k] += sign * g[k] * related[k];
+        related[k] = sign * g[k] * by[k];  // from here on its gradient
       }
-      std::fill(source + sees, source + width, T(0));
       std::fill(related + sees, related + width, T(0));
     }
-    const Matrix<T> source{by_source.data(), PANEL}, related{by_relation.data(), PANEL};
-    const int64_t n = readers.count, e = rows.entity, r = rows.relation;
-    multiply<true>(n, e, width, source, rows.source(j), e, g_entity, e);
-    multiply<true>(width, e, n, source.transposed(), readers.entity, e, of.source(j), e);
+    const Matrix<T> source{g_by_source.data(), PANEL}, related{by_relation.data(), PANEL};
+    const int64_t n = readers.count, m = readers.entities, e = rows.entity, r = rows.relation;
+    multiply<true>(m, e, width, source, rows.source(j), e, g_entity, e);
+    multiply<true>(width, e, m, source.transposed(), readers.entity, e, of.source(j), e);
     multiply<true>(n, r, width, related, rows.relation_of(j), r, g_relation, r);
     multiply<true>(width, r, n, related.transposed(), readers.relation, r, of.relation_of(j), r);
   }
 
  private:
-  std::vector<T> weight, by_source, by_relation, g_weight;
+  std::vector<T> weight, by_source, by_relation, g_by_source, g_weight;
 
   // How well each reader agrees with each row, by source (e . a_k) and by relation (l . p_k).
   void compare(const Readers<T>& readers, int64_t j, int64_t width) {
     const int64_t n = padded<T>(width);
-    multiply<false>(readers.count, n, rows.shape.entity, {readers.entity, rows.entity},
+    multiply<false>(readers.entities, n, rows.shape.entity, {readers.entity, rows.entity},
                     &rows.a_columns[j], rows.capacity, by_source.data(), PANEL);
     multiply<false>(readers.count, n, rows.shape.relation, {readers.relation, rows.relation},
                     &rows.p_columns[j], rows.capacity, by_relation.data(), PANEL);

@@ -44,9 +44,9 @@ struct Solve {
       for (int64_t i = readers.count - step; i > 0; i -= step)
         multiply<true>(i, e, step, reading.weights(i).transposed(), of.change(k + i), e,
                        of.change(k), e);
-      reading.backward_of_weights(readers, k, readers.count, of.change(k), of.source(k),
+      reading.backward_of_weights(readers, k, readers.count, of.change(k), of.sources(k),
                                   of.read_relation(k), of);
-      reading.backward(readers, k, of.change(k), of.source(k), of.read_relation(k), of);
+      reading.backward(readers, k, of.change(k), of.sources(k), of.read_relation(k), of);
     }
   }
 
@@ -57,8 +57,9 @@ struct Solve {
   std::vector<int64_t> earlier;  // of each row: the rows of earlier sentences
 
   Readers<T> block_at(int64_t k) const {
-    return {std::min(block, rows.count - k), rows.source(k), rows.read_relation(k),
-            &earlier[k]};
+    const int64_t count = std::min(block, rows.count - k);
+    return {count,           rows.sources_before(count), rows.sources(k), rows.read_relation(k),
+            rows.source_of.data(), &earlier[k]};
   }
 };
 

@@ -32,7 +32,8 @@ struct Story {
       load_rows(b, t, length);
       if (carried)
         for_blocks([&](int64_t k, int64_t n) {  // c - F (a, q)
-          dense.read(reads(k, n), T(-1), rows.change(k));
+          dense.take(reads(k, n), slices);
+          dense.read(reads(k, n), slices, T(-1), rows.change(k));
         });
       solve.forward();
       rows.store_changes(change + (b * batch.time + t) * per_sentence);
@@ -80,8 +81,9 @@ struct Story {
         dense.transpose();
         g_dense.transpose();
         for_blocks([&](int64_t k, int64_t n) {  // F += a x p x u
-          g_dense.read(writes(k, n), T(1), gradients.change(k));
-          g_dense.unbind(writes(k, n), T(1), rows.change(k), gradients.source(k),
+          g_dense.take(writes(k, n), slices);
+          g_dense.read(writes(k, n), slices, T(1), gradients.change(k));
+          g_dense.unbind(writes(k, n), slices, T(1), rows.change(k), gradients.sources(k),
                          gradients.relation_of(k));
         });
       }
@@ -100,9 +102,9 @@ struct Story {
       solve.backward(gradients);
       if (carried)
         for_blocks([&](int64_t k, int64_t n) {  // c - F (a, q)
-          const T* v = gradients.change(k);
-          dense.unbind(reads(k, n), T(-1), v, gradients.source(k), gradients.read_relation(k));
-          g_dense.write(reads(k, n), T(-1), v);
+          dense.take(reads(k, n), slices);
+          dense.read_backward(reads(k, n), slices, T(-1), gradients.change(k),
+                              gradients.sources(k), gradients.read_relation(k), g_dense);
         });
       gradients.store(batch.sentences(b) + t, g_table);
     }
@@ -118,6 +120,7 @@ struct Story {
   Solve<T> solve;
   Walk<T> walk;
   Dense<T> dense, g_dense;
+  std::vector<T> slices;
   std::vector<std::vector<T>> at_start;  // the memory before each piece but the last
 
   static int64_t most_sentences(const Batch& batch, int64_t begin, int64_t end) {
@@ -173,14 +176,18 @@ struct Story {
     for (int64_t k = 0; k < rows.count; k += READERS) work(k, std::min(READERS, rows.count - k));
   }
   Readers<T> reads(int64_t k, int64_t n) const {
-    return {n, rows.source(k), rows.read_relation(k), nullptr};
+    return of_block(k, n, rows.read_relation(k));
   }
   Readers<T> writes(int64_t k, int64_t n) const {
-    return {n, rows.source(k), rows.relation_of(k), nullptr};
+    return of_block(k, n, rows.relation_of(k));
+  }
+
+  Readers<T> of_block(int64_t k, int64_t n, const T* relation) const {
+    return {n, rows.sources_before(n), rows.sources(k), relation, rows.source_of.data(), nullptr};
   }
 
   void write_rows() {
-    for_blocks([&](int64_t k, int64_t n) { dense.write(writes(k, n), T(1), rows.change(k)); });
+    for_blocks([&](int64_t k, int64_t n) { dense.write(writes(k, n), rows.change(k)); });
   }
 };
 

@@ -71,12 +71,15 @@ struct Matrix {
   Matrix transposed() const { return {data, column, row}; }
 };
 
-// M rows of C, in W registers each: C = A B, or C += A B. All sums stay in registers.
+// M rows of C, in W registers each: C = A B, or C += A B. All sums stay in registers, which the
+// compiler does only with loops that it unrolls at once.
 template <int M, int W, bool ADD, typename T>
 inline void multiply_tile(int64_t inner, Matrix<T> a, const T* b, int64_t b_row, T* c,
                           int64_t c_row) {
   typename Register<T>::type sum[M][W];
+#pragma GCC unroll 16
   for (int m = 0; m < M; ++m)
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) {
       if constexpr (ADD)
         sum[m][w] = at_once(c + m * c_row + w * LANES<T>);
@@ -84,9 +87,13 @@ inline void multiply_tile(int64_t inner, Matrix<T> a, const T* b, int64_t b_row,
         sum[m][w] = typename Register<T>::type{};
     }
   for (int64_t i = 0; i < inner; ++i, a.data += a.column, b += b_row)
+#pragma GCC unroll 16
     for (int m = 0; m < M; ++m)
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) sum[m][w] += a.data[m * a.row] * at_once(b + w * LANES<T>);
+#pragma GCC unroll 16
   for (int m = 0; m < M; ++m)
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) at_once(c + m * c_row + w * LANES<T>) = sum[m][w];
 }
 

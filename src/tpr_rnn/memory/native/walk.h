@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 
 #include "dense.h"
 
@@ -24,6 +25,7 @@ struct Walk {
         scale(scale),
         shift(shift),
         reading(rows, T(1)),
+        own(READERS),
         seen(READERS),
         i((hops + 1) * entities),
         g_i(i.size()),
@@ -32,7 +34,10 @@ struct Walk {
         g_norms(2 * hops),
         x_hat(hops * entities),
         deviation(hops * READERS),
-        g_x(entities) {}
+        g_x(entities),
+        slices(hops) {
+    std::iota(own.begin(), own.end(), 0);
+  }
 
   void clear() { count = 0; }
   bool full() const { return count == READERS; }
@@ -71,7 +76,10 @@ struct Walk {
       T* x = entity(x_hat, s, 0);
       std::fill_n(x, entities, T(0));
       reading.forward(readers(s), most(), x);
-      if (dense) dense->read(readers(s), T(1), x);
+      if (dense) {
+        dense->take(readers(s), slices[s]);
+        dense->read(readers(s), slices[s], T(1), x);
+      }
       for (int64_t n = 0; n < count; ++n) normalise(s, n);
     }
   }
@@ -86,8 +94,8 @@ struct Walk {
       T *g_entity = entity(g_i, s, 0), *g_relation = relation(g_l, s, 0);
       reading.backward(readers(s), most(), g_x.data(), g_entity, g_relation, of);
       if (dense) {
-        dense->unbind(readers(s), T(1), g_x.data(), g_entity, g_relation);
-        g_dense->write(readers(s), T(1), g_x.data());
+        dense->read_backward(readers(s), slices[s], T(1), g_x.data(), g_entity, g_relation,
+                             *g_dense);
       }
     }
   }
@@ -100,10 +108,11 @@ struct Walk {
   const int64_t hops, entities = READERS * rows.entity, relations = READERS * rows.relation;
   const T *scale, *shift;  // of each hop's normalisation; nullptr: there is none
   Reading<T> reading;
-  std::vector<int64_t> seen;
+  std::vector<int64_t> own, seen;  // each query has an entity of its own
   std::vector<T> i, g_i;  // what was found, and its gradients; hop 0 is n, hop s is i_s
   std::vector<T> l, g_l;
   std::vector<T> g_norms, x_hat, deviation, g_x;
+  std::vector<std::vector<T>> slices;  // of the memory, for each hop (see dense.h)
 
   T* entity(std::vector<T>& of, int64_t hop, int64_t query) {
     return &of[hop * entities + query * rows.entity];
@@ -112,7 +121,7 @@ struct Walk {
     return &of[hop * relations + query * rows.relation];
   }
   Readers<T> readers(int64_t s) {
-    return {count, entity(i, s, 0), relation(l, s, 0), seen.data()};
+    return {count, count, entity(i, s, 0), relation(l, s, 0), own.data(), seen.data()};
   }
   // How many rows any of the queries sees.
   int64_t most() const { return *std::max_element(seen.begin(), seen.begin() + count); }

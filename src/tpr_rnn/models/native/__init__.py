@@ -20,7 +20,8 @@ DIRECTORY = Path(__file__).parent
 class Memory(NamedTuple):
     """A memory as the kernel knows it."""
 
-    kind: str
+    sparse: bool
+    """That of the SDNC, not of the DNC."""
     locations: int
     location_size: int
     settings: tuple[int, ...]
@@ -47,20 +48,20 @@ def read(
     """See `MemoryController.read`; zero behind the end of a story."""
     heads = read_weight.shape[1] // memory.location_size
     sizes = heads, memory.locations, memory.location_size
-    settings = memory.kind, sizes, memory.settings
+    settings = memory.sparse, sizes, memory.settings
     weights = (read_weight, hidden_weight, interface_weight, interface_bias)
     if torch.is_grad_enabled():
         h, r = _Read.apply(inputs, lengths, *weights, *settings)
     else:
         operator = torch.ops.tpr_rnn_controller.read
-        h, r, *_ = operator(inputs, lengths, *weights, *settings, False)
+        h, r, *_ = build.call(operator, inputs, lengths, *weights, *settings, False)
     return h, r
 
 
 class _Read(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, lengths: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-        kept = torch.ops.tpr_rnn_controller.read(inputs, lengths, *rest, True)
+        kept = build.call(torch.ops.tpr_rnn_controller.read, inputs, lengths, *rest, True)
         ctx.save_for_backward(*kept, lengths, *rest[:3])
         ctx.settings = rest[4:]
         return kept[0], kept[1]

@@ -57,7 +57,7 @@ class _Encode(torch.autograd.Function):
     def forward(ctx: Any, plain: Plain, texts: Tensor, *vectors: Tensor) -> Tensor:
         ctx.plain = plain
         ctx.save_for_backward(texts, *vectors)
-        made: Tensor = torch.ops.tpr_rnn_parts.encode(texts, *vectors)
+        made: Tensor = build.call(torch.ops.tpr_rnn_parts.encode, texts, *vectors)
         return made
 
     @staticmethod

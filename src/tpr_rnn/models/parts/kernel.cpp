@@ -19,6 +19,22 @@ constexpr int64_t GRAIN = 32768;  // numbers for which another thread is worth i
 
 int64_t rows_of(int64_t width) { return std::max<int64_t>(1, GRAIN / std::max<int64_t>(1, width)); }
 
+// Do some work on the sentences from first to last, block by block, for each share of them.
+template <typename Work>
+void in_shares(int64_t sentences, int64_t shares, const Work& work) {
+  at::parallel_for(0, shares, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t share = begin; share < end; ++share) {
+      const int64_t last = sentences * (share + 1) / shares;
+      for (int64_t first = sentences * share / shares; first < last; first += BLOCK)
+        work(share, first, std::min(BLOCK, last - first));
+    }
+  });
+}
+
+int64_t shares_of(int64_t sentences) {
+  return std::clamp<int64_t>((sentences + BLOCK - 1) / BLOCK, 1, at::get_num_threads());
+}
+
 void check_words(const Tensor& words, const Tensor& word_vectors, const Tensor& position_vectors) {
   TORCH_CHECK(words.dim() == 2 && words.size(1) == position_vectors.size(0) &&
                   word_vectors.size(1) == position_vectors.size(1),
@@ -56,34 +72,39 @@ Tensor encode(const Tensor& texts, const Tensor& word_vectors, const Tensor& pos
   return s;
 }
 
-// Threads share the columns, so that the sums do not depend on how many threads there are.
+// Each thread has some of the texts, and sums of its own: were they shared, the threads would wait
+// for each other's caches.
 std::tuple<Tensor, Tensor> encode_backward(const Tensor& g_s, const Tensor& texts,
                                            const Tensor& word_vectors,
                                            const Tensor& position_vectors) {
   const Tensor g = g_s.contiguous(), words = texts.contiguous(), d = word_vectors.contiguous(),
                p = position_vectors.contiguous();
   const int64_t rows = words.size(0), length = words.size(1), size = d.size(1);
-  Tensor g_d = at::zeros_like(d), g_p = at::zeros_like(p);
+  const int64_t shares = std::clamp<int64_t>(rows / rows_of(length * size), 1, at::get_num_threads());
+  Tensor g_d, g_p;
   AT_DISPATCH_FLOATING_TYPES(d.scalar_type(), "tpr_rnn_encode_backward", [&] {
     const int64_t* word = words.const_data_ptr<int64_t>();
     const scalar_t *vectors = d.const_data_ptr<scalar_t>(), *weights = p.const_data_ptr<scalar_t>(),
                    *gradients = g.const_data_ptr<scalar_t>();
-    scalar_t *g_vectors = g_d.mutable_data_ptr<scalar_t>(),
-             *g_weights = g_p.mutable_data_ptr<scalar_t>();
-    at::parallel_for(0, size, rows_of(rows * length), [&](int64_t first, int64_t last) {
-      for (int64_t u = 0; u < rows; ++u) {
+    Gradient<scalar_t> of_vectors(shares, d.sizes(), d.options()),
+        of_weights(shares, p.sizes(), p.options());
+    in_shares(rows, shares, [&](int64_t share, int64_t first, int64_t n) {
+      scalar_t *g_vectors = of_vectors.of(share), *g_weights = of_weights.of(share);
+      for (int64_t u = first; u < first + n; ++u) {
         const scalar_t* __restrict of_sum = gradients + u * size;
         for (int64_t i = 0; i < length; ++i) {
           const int64_t row = word[u * length + i] * size;
           const scalar_t *__restrict vector = vectors + row, *__restrict weight = weights + i * size;
           scalar_t *__restrict g_vector = g_vectors + row, *__restrict g_weight = g_weights + i * size;
-          for (int64_t v = first; v < last; ++v) {
+          for (int64_t v = 0; v < size; ++v) {
             g_vector[v] += of_sum[v] * weight[v];
             g_weight[v] += of_sum[v] * vector[v];
           }
         }
       }
     });
+    g_d = of_vectors.total();
+    g_p = of_weights.total();
   });
   return {g_d, g_p};
 }
@@ -115,22 +136,6 @@ Sizes sizes_of(const Tensor& sentences, const Tensor& hidden_weight, const Tenso
 void check_bias(const Tensor& bias, const Tensor& weight) {
   TORCH_CHECK(bias.sizes() == at::IntArrayRef({weight.size(0), 1, weight.size(2)}), "biases ",
               bias.sizes(), " are not those of layers ", weight.sizes());
-}
-
-// Do some work on the sentences from first to last, block by block, for each share of them.
-template <typename Work>
-void in_shares(int64_t sentences, int64_t shares, const Work& work) {
-  at::parallel_for(0, shares, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t share = begin; share < end; ++share) {
-      const int64_t last = sentences * (share + 1) / shares;
-      for (int64_t first = sentences * share / shares; first < last; first += BLOCK)
-        work(share, first, std::min(BLOCK, last - first));
-    }
-  });
-}
-
-int64_t shares_of(int64_t sentences) {
-  return std::clamp<int64_t>((sentences + BLOCK - 1) / BLOCK, 1, at::get_num_threads());
 }
 
 // The rows of c = a b + bias, for n rows of a.
