@@ -114,6 +114,13 @@ def test_a_directory_of_somebodys_files_is_left_alone(data, tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_field_of_the_configuration_that_nobody_knows_is_refused(undisturbed, tmp_path) -> None:
+    content = json.loads((undisturbed / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(content | {"unheard_of": 1}))
+    with pytest.raises(UserError, match=r"config\.json: .*unheard_of"):
+        RunConfig.of(tmp_path)
+
+
 def test_a_run_is_not_begun_twice(data, undisturbed) -> None:
     with pytest.raises(UserError, match="there is a run already; add --resume"):
         Run.begin(config(data), undisturbed)

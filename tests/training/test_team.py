@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from experiments.tiny import write_data
+from tpr_rnn.data.corpus import load_corpus
 from tpr_rnn.errors import UserError
 from tpr_rnn.models import TPRRNNConfig
 from tpr_rnn.team import Team
@@ -89,6 +90,9 @@ class Told(Alone):
     def tell(self, message=None):
         return self.message
 
+    def copy(self, tensors):
+        """It begins with weights of its own: what they are does not matter here."""
+
 
 def test_who_has_other_stories_than_the_first_takes_no_share() -> None:
     team = Told(1, 2)
@@ -98,6 +102,17 @@ def test_who_has_other_stories_than_the_first_takes_no_share() -> None:
         help_to_train(team)
     team.message = None
     assert help_to_train(team), "nothing to train is an end"
+
+
+def test_who_helps_has_no_clock_of_its_own(data) -> None:
+    settings = preset("single").with_settings({"minutes": "9", "batch_size": "8"})
+    config = RunConfig(task="1", seed=0, preset="single", settings=settings, data=str(data))
+    sha256 = load_corpus(data, "1").sha256
+    team = Told(1, 2)
+    team.message = config, sha256, Progress()
+    stops = iter([False, True])  # two steps: there is no evaluation yet
+    assert not help_to_train(team, lambda: next(stops)), "it was told to stop before the end"
+    assert next(stops, None) is None
 
 
 def train_command(data, out, *more: str) -> list[str]:
