@@ -6,7 +6,8 @@ A mutant is the package with one change: a comparison or an arithmetic operator 
 constant changed, a condition negated, a return value dropped, a statement deleted. It is *killed*
 if the tests of its folder fail or take too long with it. One that survives is a fault that no test
 would notice, or *equivalent*: the change makes no difference. Those are listed, each with the
-reason, in `equivalent_mutants.toml`.
+reason, in `equivalent_mutants.toml`. They are tried in random order: after Ctrl-C it says what came
+of those that it has tried.
 
 Tools of this kind (mutmut, cosmic-ray) wrap each function in a switch between its mutants, which
 neither the run-time check of shapes nor `torch.compile` can look through. So here every mutant is a
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -262,31 +264,35 @@ def main() -> int:
         for mutant in mutants_of(str(path.relative_to(PACKAGE)), path.read_text("utf-8"))
     ]
     there = len(mutants)
-    if options.sample is not None and options.sample < there:
-        chosen = random.Random(options.seed).sample(range(there), options.sample)
-        mutants = [mutants[number] for number in sorted(chosen)]
+    random.Random(options.seed).shuffle(mutants)  # what is broken off is a sample all the same
+    mutants = mutants[: options.sample]
     reasons = known_equivalents()
     killed, equivalent, survivors = 0, [], []
-    for folder in options.folders:
-        own = [mutant for mutant in mutants if mutant.file.startswith(f"{folder}/")]
-        with tempfile.TemporaryDirectory() as directory:
-            trial = Trial(folder, Path(directory)) if own else None
-            for number, mutant in enumerate(own, start=1):
-                print(f"{folder} {number} of {len(own)}", file=sys.stderr, flush=True)
-                reason = reasons.get((mutant.file, mutant.source, mutant.change))
-                if reason is not None:
-                    equivalent.append(_shown(mutant) | {"reason": reason})
-                elif trial and trial.kills(mutant):
-                    killed += 1
-                else:
-                    survivors.append(_shown(mutant))
-                    print(f"survived: {mutant.file}:{mutant.line}: {mutant.change}", flush=True)
-    rate = (killed + len(equivalent)) / max(len(mutants), 1)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ExitStack() as stack, suppress(KeyboardInterrupt):
+        trials: dict[str, Trial] = {}
+        for number, mutant in enumerate(mutants, start=1):
+            print(f"{number} of {len(mutants)}", file=sys.stderr, flush=True)
+            reason = reasons.get((mutant.file, mutant.source, mutant.change))
+            if reason is not None:
+                equivalent.append(_shown(mutant) | {"reason": reason})
+                continue
+            folder = mutant.file.split("/")[0]
+            if folder not in trials:
+                place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                trials[folder] = Trial(folder, place)
+            if trials[folder].kills(mutant):
+                killed += 1
+            else:
+                survivors.append(_shown(mutant))
+                print(f"survived: {mutant.file}:{mutant.line}: {mutant.change}", flush=True)
+    tried = killed + len(equivalent) + len(survivors)
+    rate = (killed + len(equivalent)) / max(tried, 1)
     found = {
         "folders": list(options.folders),
         "mutants": there,
         "seed": options.seed,
-        "tried": len(mutants),
+        "tried": tried,
         "killed": killed,
         "killed_or_equivalent": round(rate, 4),
         "equivalent": equivalent,
@@ -296,7 +302,7 @@ def main() -> int:
         with options.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(found) + "\n")
     print(
-        f"{len(mutants)} of {there} mutants: {killed} killed, {len(equivalent)} equivalent, "
+        f"{tried} of {there} mutants: {killed} killed, {len(equivalent)} equivalent, "
         f"{len(survivors)} survived; killed or equivalent: {rate:.1%}"
     )
     return 0

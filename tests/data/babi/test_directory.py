@@ -220,3 +220,10 @@ def test_task_3_is_read_further_back_than_the_others(tmp_path) -> None:
     corpus = load_corpus(tmp_path, "all")
     assert corpus.max_sentences(None) == {"1": 70, "3": 130, "20": 70}
     assert corpus.max_sentences(50) == {"1": 50, "3": 50, "20": 50}
+
+
+def test_a_file_without_questions_can_be_described(tmp_path) -> None:
+    (tmp_path / "qa1_train.txt").write_text("1 Mary went to the garden.\n2 Mary left.\n")
+    ((described,), _) = describe(tmp_path)
+    assert (described.questions, described.different_sentences) == ({"train": 0}, 2)
+    assert (described.mean_sentences, described.most_sentences) == (0, 0)
