@@ -9,6 +9,7 @@ from tpr_rnn.evaluation.scoring import score
 from tpr_rnn.models.memn2n import MemN2NConfig
 from tpr_rnn.training import trainer as trainer_module
 from tpr_rnn.training.events import Evaluated, LearningRateHalved, Stepped, Stopped
+from tpr_rnn.training.random_numbers import forked
 from tpr_rnn.training.recipe import Recipe
 from tpr_rnn.training.trainer import Trainer
 from training.trainers import (
@@ -163,7 +164,7 @@ def test_training_leaves_the_random_numbers_of_others_alone(monkeypatch) -> None
     assert asked == [[]] * (1 + 4)  # to make the model, and for each step
     gpu = torch.device("cuda", 1)
     asked.clear()
-    trainer_module._forked_rng(gpu)
+    forked(gpu)
     assert asked == [[gpu]]
 
 

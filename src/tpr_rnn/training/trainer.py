@@ -37,6 +37,7 @@ from tpr_rnn.training.events import (
 from tpr_rnn.training.optimizers import OPTIMIZERS
 from tpr_rnn.training.progress import Progress
 from tpr_rnn.training.random_names import NO_ANSWER, RandomNames
+from tpr_rnn.training.random_numbers import forked, seed_device
 from tpr_rnn.training.recipe import Recipe
 from tpr_rnn.training.renaming import Renaming
 from tpr_rnn.training.schedule import Schedule
@@ -174,8 +175,8 @@ class Trainer:
         self._switch_dropout()
         batch = self._batch()
         # What is random depends on seed and step alone, so that a resumed run sees the same.
-        with _forked_rng(self.device):
-            _seed(self.device, self.seed + now.step * SEED_STRIDE)
+        with forked(self.device):
+            seed_device(self.device, self.seed + now.step * SEED_STRIDE)
             with self._names(batch) as told:
                 value, logits = self._find_gradient(told)
         if not math.isfinite(value):
@@ -392,18 +393,3 @@ class Trainer:
 
     def _next_seed(self) -> int:
         return self.seed + SEED_STRIDE * len(self.progress.seeds)
-
-
-def _forked_rng(device: torch.device) -> AbstractContextManager[None]:
-    """Give the random numbers of a device back as they were: only its own, not of every GPU."""
-    if device.type in ("cpu", "mps"):  # mps has one generator, which cannot be asked by device
-        return torch.random.fork_rng(devices=[])
-    return torch.random.fork_rng(devices=[device], device_type=device.type)
-
-
-def _seed(device: torch.device, seed: int) -> None:
-    """Start the random numbers of a device from a seed."""
-    if device.type == "cpu":  # torch.manual_seed prepares GPUs too, which takes a millisecond
-        torch.default_generator.manual_seed(seed)
-    else:
-        torch.manual_seed(seed)
