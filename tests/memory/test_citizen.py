@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import forward_ad
 
 from memory.random_stories import random_associations, random_queries, random_state
@@ -154,6 +155,20 @@ def test_on_other_devices_plain_pytorch_takes_over() -> None:
         said, state=DenseMemory(STATE.tensor.to("meta")), queries=queries
     )
     assert {tensor.device.type for tensor in (changes, memory.tensor, found)} == {"meta"}
+    assert (changes.shape, found.shape) == ((2, 5, 3, 3), (6, 2, 3))
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+@pytest.mark.parametrize("form", [parallel, sequential])
+def test_fake_tensors_have_shapes_and_no_numbers(form, kernel, monkeypatch) -> None:
+    if not kernel:
+        monkeypatch.setattr(native, "usable", lambda *_: False)
+    with FakeTensorMode() as fake:
+        said = SAID._replace(table=fake.from_tensor(SAID.table), story=fake.from_tensor(SAID.story))
+        queries = QUERIES._replace(
+            **{name: fake.from_tensor(getattr(QUERIES, name)) for name in QUERIES._fields}
+        )
+        changes, _, found = form(said, lengths=fake.from_tensor(LENGTHS), queries=queries)
     assert (changes.shape, found.shape) == ((2, 5, 3, 3), (6, 2, 3))
 
 

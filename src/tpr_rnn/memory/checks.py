@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Int
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 
 from tpr_rnn.memory.associations import Associations
 from tpr_rnn.memory.queries import Queries
@@ -99,5 +100,6 @@ def check_values(
 
 def _check_range(numbers: Int[Tensor, " n"], least: int, most: int, what: str) -> None:
     wrong = (numbers < least) | (numbers > most)
-    if not numbers.is_meta and wrong.any():
+    has_values = not (numbers.is_meta or isinstance(wrong, FakeTensor))
+    if has_values and wrong.any():
         raise ValueError(f"{what} {int(numbers[wrong][0])}")

@@ -188,7 +188,8 @@ class TPRRNN(Model):
         Of a part of a batch, the last two say which rows of the whole they are.
         """
         texts = torch.cat((sentences, questions))  # one pass, for little overhead
-        s, s_q = self.encoder(texts).split((len(sentences), len(questions)))
+        # Not `len`, which would make a constant of it in a graph that is traced.
+        s, s_q = self.encoder(texts).split((sentences.shape[0], questions.shape[0]))
         said, asked = self.update(s, sentence_rows), self.inference(s_q, question_rows)
         return TextParts(s, s_q, said=said, asked=asked)
 
