@@ -15,7 +15,7 @@ MEANINGS = {
     "released-all": "2d592277",
     "single": "b0d4d82e",
     "all": "40cffb0b",
-    "all-renamed": "34381e16",
+    "all-renamed": "d35f734f",
     "systematic": "07316e9f",
     "word-single": "878bcfc4",
     "word-all": "0d543bf8",
