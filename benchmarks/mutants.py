@@ -233,12 +233,14 @@ def limit_time() -> None:
 
 
 def knows_of(test: Path, file: str) -> bool:
-    """Whether a file of tests is named after a file of the package, or imports it."""
+    """Whether a file of tests is named after a file of the package, or imports it or its room."""
     module = Path(file).with_suffix("")
     if module.stem == "__init__":
         module = module.parent
-    imported = re.search(rf"\b{'.'.join(('tpr_rnn', *module.parts))}\b", test.read_text("utf-8"))
-    return module.stem in test.stem or imported is not None
+    rooms = [module, *(room for room in module.parents if len(room.parts) > 1)]
+    imported = "|".join(r"\.".join(("tpr_rnn", *room.parts)) for room in rooms)
+    known = re.search(rf"\b({imported})\b", test.read_text("utf-8"))
+    return module.stem in test.stem or known is not None
 
 
 def main() -> int:

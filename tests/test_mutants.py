@@ -54,4 +54,4 @@ def test_the_tests_that_know_of_a_file_are_named_after_it_or_import_it(tmp_path)
     test.write_text("from tpr_rnn.memory.plain import solve\nfrom tpr_rnn.memory.native import x\n")
     files = ("forms", "plain", "native/__init__", "native/build", "keys", "plain_text")
     known = [file for file in files if knows_of(test, f"memory/{file}.py")]
-    assert known == ["forms", "plain", "native/__init__"]
+    assert known == ["forms", "plain", "native/__init__", "native/build"]

@@ -1,7 +1,7 @@
 """Wide stories: every task's world without the habits of the official files.
 
-    simulator.tell_wide("wide-things", seed=0)
-    simulator.generate_wide("wide-things", questions=40_000)
+    simulator.tell("wide-things", seed=0)
+    simulator.generate("wide-things", questions=40_000)
 
 docs/wide.md has the rules of meaning.
 """
