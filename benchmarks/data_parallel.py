@@ -4,8 +4,7 @@
 
 All tasks with the preset `all`, and task 3 with `single`. The three take turns, some steps each,
 so that other work on the machine disturbs them alike; times are of one step, the median and the
-fastest
-twentieth, which is nearest to what a machine with nothing else to do would show.
+fastest twentieth, which is nearest to what a machine with nothing else to do would show.
 """
 
 import argparse

@@ -117,7 +117,7 @@ def kill_ranks(runs: Undisturbed, kills: int, chance: random.Random) -> Result:
             continue
         result.judge(difference(whole, directory), since)
         number, since = number + 1, 0
-    result.remark = f"{at_work} of them while they train; a checkpoint every {OFTEN} s; "
+    result.remark = f"{at_work} at work; saved every {OFTEN} s; "
     result.remark += f"at most {worst:.2f} s lost"
     return result
 
