@@ -54,6 +54,9 @@ def test_a_sweep_runs_skips_and_tells_of_failures(data, tmp_path) -> None:
     assert [record["test"] for record in told["records"]] == [None, None]
     assert "test questions are scored when all runs are finished" in done.stderr
 
+    done = run(*command(data, tmp_path / "none", "--tasks", "15", "--seeds", "1"))
+    assert (done.returncode, "0 of 1 runs finished, in 0.0 s" in done.stdout) == (1, True)
+
     write_data(data, 15)
     done = run(*arguments, "--workers", "1")
     assert done.returncode == 0, done.stderr

@@ -112,7 +112,7 @@ class SweepView:
         """After the last run: what came of all of them, and what to type next."""
         self._say_found()
         self.console.print(self._summary())
-        seconds = sum(record.seconds for record in self.records.values())
+        seconds = sum((record.seconds for record in self.records.values()), 0.0)
         self.console.print(
             f"{len(self.records)} of {len(self.jobs)} runs finished, in {duration(seconds)} of "
             "computing."
