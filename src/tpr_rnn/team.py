@@ -12,6 +12,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 
 class TeamLost(Exception):
@@ -44,7 +46,12 @@ class Team:
     def joined() -> "Iterator[Team]":
         """Meet the other processes, and leave them at the end."""
         gpus = torch.cuda.is_available() and dist.is_nccl_available()
-        dist.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo")
+        store, rank, size = next(rendezvous("env://"))
+        # torchrun keeps its store where it starts dead processes again on a fixed port: the
+        # addresses of those before must not be taken for those of the present ones.
+        attempt = PrefixStore(f"attempt {os.environ['TORCHELASTIC_RESTART_COUNT']}", store)
+        backend = "cpu:gloo,cuda:nccl" if gpus else "gloo"
+        dist.init_process_group(backend, store=attempt, rank=rank, world_size=size)
         try:
             yield Team()
         finally:
