@@ -78,3 +78,13 @@ def test_the_bounds_have_first_and_second_derivatives(operations) -> None:
     inputs = tuple(part.requires_grad_() for part in said)
     assert torch.autograd.gradcheck(of, inputs)
     assert torch.autograd.gradgradcheck(of, inputs)
+
+
+@pytest.mark.parametrize("operations", SUBSETS, ids="+".join)
+def test_the_bounds_of_a_story_are_those_that_it_has_among_others(operations) -> None:
+    batch = hard_sentences(40, seed=2)
+    together = bounded(batch, operations)
+    for story in range(0, 40, 13):
+        alone = bounded(Parts(*(vectors[story] for vectors in batch)), operations)
+        for one, among in zip(alone, together, strict=True):
+            torch.testing.assert_close(one, among[story])
