@@ -9,6 +9,7 @@ import hashlib
 import pytest
 
 from tpr_rnn.data.babi.format import format_story
+from tpr_rnn.data.recall import RECALL_TASKS
 from tpr_rnn.data.simulator import TASK_TITLES, tell
 from tpr_rnn.data.simulator.wide import WIDE_TASKS
 from tpr_rnn.data.simulator.wide import suite as suite_module
@@ -65,3 +66,11 @@ def test_the_suite_of_wide_questions_asks_what_it_asked_before(monkeypatch) -> N
     kinds = suite_module.suite(lambda word: True)
     told = [f"{kind}\n{format_story(story)}" for kind, of in kinds.items() for story in of]
     assert checksum(told) == SUITE
+
+
+def test_the_tasks_for_layers_are_those_that_they_were() -> None:
+    names = (
+        "one-key-8 one-key-16 one-key-32 two-keys-12 two-keys-36 both-ways-4 both-ways-8 "
+        "before-last-4 before-last-8 hops-1 hops-2 hops-3 hops-4 permute-3 permute-5"
+    )
+    assert " ".join(RECALL_TASKS) == names

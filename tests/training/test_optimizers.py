@@ -86,7 +86,9 @@ SETTINGS = {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3, "momentum": 0.7}
 def made(name: str, parameters: list[nn.Parameter], weight_decay: float = 0.0):
     kind = OPTIMIZERS[name]
     chosen = {setting: SETTINGS[setting] for setting in kind.settings}
-    return kind(parameters, weight_decay=weight_decay, **chosen)
+    if weight_decay:
+        chosen["weight_decay"] = weight_decay
+    return kind(parameters, **chosen)
 
 
 def torch_optimizer(name: str, parameters: list[nn.Parameter], weight_decay: float):
