@@ -209,6 +209,12 @@ def all_tasks() -> Iterator[str]:
         f"({each}) | 0 in each |"
     )
     (paper,) = runs("all-tasks", "paper-all")
+    renamed, *_ = read_lines(RESULTS / "probes" / "all-renamed.jsonl")
+    error, swapped = renamed.test.error, renamed.probes["swapped-names"].error
+    yield f"seed {renamed.seed} (one of ten) | {error:.2f}, with swapped names {swapped:.2f} | 0 |"
+    assert renamed.attempts == 1
+    assert not failed([renamed])
+    yield f"It takes {renamed.cpu_seconds / 60:.0f} minutes of one core, at the first attempt"
     (released,) = runs("all-tasks", "released-all")
     for name, record in (
         ("the paper's recipe here (`paper-all`)", paper),
